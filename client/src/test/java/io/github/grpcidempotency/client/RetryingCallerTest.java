@@ -450,7 +450,7 @@ class RetryingCallerTest {
 
     caller.interrupt();
 
-    CallFailedException failure = thrown.get(10, TimeUnit.SECONDS);
+    CallFailedException failure = thrown.get(1, TimeUnit.MINUTES);
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.CANCELLED);
     assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
   }
@@ -530,7 +530,7 @@ class RetryingCallerTest {
       ForkJoinPool.commonPool().execute(busy::acquireUninterruptibly);
     }
     try {
-      assertThat(start(quick).get(10, TimeUnit.SECONDS).response().getName()).isEqualTo("tea");
+      assertThat(start(quick).get(1, TimeUnit.MINUTES).response().getName()).isEqualTo("tea");
     } finally {
       busy.release(threads);
     }
@@ -547,7 +547,7 @@ class RetryingCallerTest {
                         stub.withExecutor(task -> {}),
                         OrderServiceGrpc.getCreateOrderMethod(),
                         REQUEST)
-                    .get(10, TimeUnit.SECONDS))
+                    .get(1, TimeUnit.MINUTES))
         .cause()
         .isInstanceOfSatisfying(
             CallFailedException.class,
@@ -577,7 +577,7 @@ class RetryingCallerTest {
                         stub.withInterceptors(broken),
                         OrderServiceGrpc.getCreateOrderMethod(),
                         REQUEST)
-                    .get(10, TimeUnit.SECONDS))
+                    .get(1, TimeUnit.MINUTES))
         .hasRootCauseInstanceOf(NoSuchMethodError.class);
   }
 

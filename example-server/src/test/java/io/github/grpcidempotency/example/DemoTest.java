@@ -11,7 +11,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
@@ -71,10 +70,8 @@ class DemoTest {
       started.add(ProcessHandle.of(Long.parseLong(postmaster)).orElseThrow());
 
       demo.toHandle().destroyForcibly();
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> started.stream().noneMatch(ProcessHandle::isAlive));
-      await().atMost(Duration.ofSeconds(60)).until(() -> !Files.exists(data));
+      await().until(() -> started.stream().noneMatch(ProcessHandle::isAlive));
+      await().until(() -> !Files.exists(data));
     } finally {
       demo.destroyForcibly();
     }

@@ -10,14 +10,13 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The log of a server whose database is away, as {@code docs/operations/logs.md} promises it. */
-@Timeout(120)
+@Timeout(300)
 class OutageLogTest {
   /** Of the decisions about calls, and of what runs in the background. */
   private static final int MOST_LINES = 60;
@@ -40,10 +39,10 @@ class OutageLogTest {
           await().until(() -> traffic.answered() > answered + 5);
         }
         proxy.refuse();
-        await().atMost(Duration.ofSeconds(40)).until(() -> traffic.failed() > 100);
+        await().until(() -> traffic.failed() > 100);
         proxy.restore();
         long answered = traffic.answered();
-        await().atMost(Duration.ofSeconds(30)).until(() -> traffic.answered() > answered + 20);
+        await().until(() -> traffic.answered() > answered + 20);
 
         List<String> written = lines(log).subList(before, lines(log).size());
         assertThat(written)

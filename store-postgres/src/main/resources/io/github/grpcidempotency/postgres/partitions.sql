@@ -458,12 +458,12 @@ BEGIN
   LOOP
     taken := "${schema}".move_step(partitions, batch, patience * CASE WHEN attempts % 10 = 9 THEN 4 ELSE 1 END);
     COMMIT;
-    EXIT WHEN taken.ended;
     IF taken.step <> last OR clock_timestamp() > reported + interval '5 seconds' THEN
       RAISE NOTICE '%: % rows%', taken.step, taken.rows, CASE WHEN taken.waited THEN ', waits for a lock' ELSE '' END;
       last := taken.step;
       reported := clock_timestamp();
     END IF;
+    EXIT WHEN taken.ended;
     IF taken.waited THEN
       attempts := attempts + 1;
       PERFORM pg_sleep(0.1 + random());
@@ -503,6 +503,7 @@ DECLARE
   move record;
 BEGIN
   IF to_regclass('"${schema}".idempotency_move') IS NULL THEN
+    RAISE NOTICE 'no move is under way, so nothing was dropped';
     RETURN;
   END IF;
   SELECT m.* INTO move FROM "${schema}".idempotency_move AS m FOR UPDATE;

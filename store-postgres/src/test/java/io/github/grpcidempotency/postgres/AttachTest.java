@@ -110,7 +110,7 @@ class AttachTest {
   @Test
   @Tag("torture")
   void ofManyWaitersForAKilledServerExactlyOneTakesOverAfterItsLease() {
-    Duration lease = Duration.ofSeconds(2);
+    Duration lease = Duration.ofSeconds(5);
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(

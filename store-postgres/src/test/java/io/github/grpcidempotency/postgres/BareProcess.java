@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /** A process that is to be started without the dependencies that a host may leave out. */
 final class BareProcess {
   /** It starts while much else does. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private BareProcess() {}
 

@@ -12,6 +12,11 @@ import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.test.RepositoryRoot;
+import io.github.grpcidempotency.test.Snippets;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -70,21 +75,50 @@ class DerivedPoolTest {
     }
   }
 
-  /** As when a password is changed while the service runs. */
   @Test
-  void aDerivedPoolUsesTheServicesPresentUserAndPassword() {
-    database.execute("CREATE ROLE new_app LOGIN IN ROLE things_app");
+  void bothPoolsLogInWithANewPasswordWithoutARestart() throws Exception {
+    database.execute("CREATE ROLE new_app LOGIN PASSWORD 'old' IN ROLE things_app");
+    Path rules = Path.of(database.one(String.class, "SHOW hba_file"));
+    String trusting = Files.readString(rules);
+    Files.writeString(rules, "host all new_app all scram-sha-256\n" + trusting);
+    database.execute("SELECT pg_reload_conf()");
     HikariConfig config = new HikariConfig();
-    config.setDataSource(database.as("things_app"));
+    config.setJdbcUrl(database.appUrl().replaceFirst("\\?.*", ""));
+    config.setUsername("new_app");
+    config.setPassword("old");
     config.setMinimumIdle(0);
-    try (HikariDataSource service = new HikariDataSource(config);
-        StoreConnections own = StoreConnections.deriveFrom(service)) {
-      service.getHikariConfigMXBean().setUsername("new_app");
+    config.setInitializationFailTimeout(-1);
+    try (HikariDataSource pool = new HikariDataSource(config);
+        StoreConnections own = StoreConnections.deriveFrom(pool)) {
+      await().until(() -> !logsIn("another"));
+      assertThat(text(own, "SELECT current_user")).isEqualTo("new_app");
+      String newPassword = "new";
+      database.execute("ALTER ROLE new_app PASSWORD 'new'");
+      own.pool().unwrap(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+
+      pool.getHikariConfigMXBean().setPassword(newPassword);
 
       assertThat(text(own, "SELECT current_user")).isEqualTo("new_app");
+      try (Connection connection = pool.getConnection()) {
+        assertThat(connection.isValid(1)).isTrue();
+      }
     } finally {
+      Files.writeString(rules, trusting);
+      database.execute("SELECT pg_reload_conf()");
       database.execute("DROP ROLE new_app");
     }
+  }
+
+  @Test
+  void thePageShowsHowToChangeThePassword() throws IOException {
+    assertThat(Snippets.of(RepositoryRoot.resolve("docs/operations/rights.md"), "java"))
+        .singleElement()
+        .matches(
+            snippet ->
+                Snippets.isCutFrom(
+                    snippet,
+                    Path.of(
+                        "src/test/java/io/github/grpcidempotency/postgres/DerivedPoolTest.java")));
   }
 
   /** As Spring Boot does. */
@@ -156,6 +190,16 @@ class DerivedPoolTest {
     config.setConnectionInitSql("SET search_path = app");
     config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
     return new HikariDataSource(config);
+  }
+
+  private static boolean logsIn(String password) {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setUrl(database.appUrl().replaceFirst("\\?.*", ""));
+    try (Connection connection = source.getConnection("new_app", password)) {
+      return connection.isValid(1);
+    } catch (SQLException refused) {
+      return false;
+    }
   }
 
   private static String text(StoreConnections own, String query) {

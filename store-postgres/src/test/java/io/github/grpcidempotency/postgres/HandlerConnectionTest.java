@@ -179,7 +179,7 @@ class HandlerConnectionTest {
   }
 
   @Test
-  @Timeout(20)
+  @Timeout(120)
   void aCopyThatTheHandlerDoesNotEndRollsBackAndHoldsNothingUp() throws Exception {
     CopyIn copy =
         connection

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,8 +89,10 @@ class MoveToPartitionsTest {
       }
       Future<?> deleting = threads.submit(() -> deleteThings(moved));
 
-      while (!moveUntilKilled(Duration.ofMillis(500))) {
+      Duration life = Duration.ofMillis(500);
+      while (!moveUntilKilled(life)) {
         long unused = sweeper.sweep();
+        life = life.plusMillis(500); // even the longest step ends
       }
       try (ThingServer late = PostgresThingServer.on(database.newAppPool()).start();
           ThingClient client = ThingClient.to(late.port())) {
@@ -147,6 +151,16 @@ class MoveToPartitionsTest {
     assertThat(table.size()).isEqualTo(500);
     owner(ABORT);
     assertThat(table.size()).isEqualTo(500);
+  }
+
+  @Test
+  void aMoveReportsItsStepsAndAnAbortThatThereWasNone() throws Exception {
+    owner("ALTER TABLE idempotency.idempotency_keys DROP COLUMN thing_id");
+
+    assertThat(noticesOf(MOVE))
+        .extracting(notice -> notice.replaceFirst(": 0 rows$", ""))
+        .containsExactly("prepare", "mirror", "copy", "check", "swap", "drop");
+    assertThat(noticesOf(ABORT)).containsExactly("no move is under way, so nothing was dropped");
   }
 
   /** Row by row, whatever has become of it since it was copied, or before. */
@@ -315,7 +329,6 @@ class MoveToPartitionsTest {
   private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
     return await()
         .pollInterval(Duration.ofMillis(10))
-        .atMost(Duration.ofSeconds(60))
         .until(
             () -> {
               Reply reply = client.createThing(request);
@@ -442,9 +455,17 @@ class MoveToPartitionsTest {
 
   /** Not by Jdbi, which would open a transaction. */
   private void owner(String statement) throws SQLException {
+    List<String> unused = noticesOf(statement);
+  }
+
+  private List<String> noticesOf(String statement) throws SQLException {
     try (Connection connection = database.owner().getConnection();
         Statement plain = connection.createStatement()) {
       plain.execute(statement);
+      return Stream.iterate(
+              plain.getWarnings(), warning -> warning != null, SQLWarning::getNextWarning)
+          .map(SQLWarning::getMessage)
+          .toList();
     }
   }
 }

@@ -28,7 +28,7 @@ class OwnConnectionsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final int CALLS = 4;
-  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Duration LEASE = Duration.ofSeconds(3);
   private static final Duration HELD = LEASE.plusSeconds(2);
 
   private final CountDownLatch allHold = new CountDownLatch(CALLS);

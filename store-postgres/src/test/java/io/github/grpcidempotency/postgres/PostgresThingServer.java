@@ -77,7 +77,7 @@ final class PostgresThingServer {
     private final DataSource handlers;
     private Optional<DataSource> connections = Optional.empty();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
-    private Duration lease = Duration.ofSeconds(30);
+    private Duration lease = Duration.ofMinutes(5);
     private boolean listen = true;
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private Optional<IdempotencyListener> listener = Optional.empty();

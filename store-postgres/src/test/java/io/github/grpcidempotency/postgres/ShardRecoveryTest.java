@@ -49,7 +49,7 @@ class ShardRecoveryTest {
   @RegisterExtension static final TestDatabase east = TestDatabase.create();
 
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final Duration SHORT = Duration.ofSeconds(3);
 
   private static KillablePostgres server;
   private static TestDatabase west;

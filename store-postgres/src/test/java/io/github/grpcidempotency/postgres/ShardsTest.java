@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** One service whose callers live on two database servers. */
 class ShardsTest {
   @RegisterExtension static final TestDatabase east = TestDatabase.create();
-  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Duration LEASE = Duration.ofMinutes(5);
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   private final Map<UUID, String> homes = new ConcurrentHashMap<>();

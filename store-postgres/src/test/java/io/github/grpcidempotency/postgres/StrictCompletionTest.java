@@ -36,7 +36,7 @@ class StrictCompletionTest {
   static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
-  private static final Duration SHORT_LEASE = Duration.ofMillis(600);
+  private static final Duration SHORT_LEASE = Duration.ofSeconds(2);
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
   private static final ThingServer server =
@@ -201,7 +201,7 @@ class StrictCompletionTest {
   }
 
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void anAnswerWhileTheHandlersTransactionHasTheRecordLockedIsMisuse() {
     ThingHandler handler =
         (request, answer) -> {
@@ -223,7 +223,7 @@ class StrictCompletionTest {
   }
 
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void anErrorWhileTheHandlersTransactionHasTheRecordLockedFreesTheKeyAfterIt() {
     CompletableFuture<Void> answered = new CompletableFuture<>();
     ThingHandler handler =

@@ -235,7 +235,7 @@ class SweepTest {
 
   /** As a container does with its own transaction around. */
   @Test
-  @Timeout(20)
+  @Timeout(120)
   void aPoolThatRollsTheSweepBackIsReported() {
     table.add(10, EXPIRED);
     PGSimpleDataSource rollingBack =

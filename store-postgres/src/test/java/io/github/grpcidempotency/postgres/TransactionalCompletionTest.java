@@ -187,7 +187,7 @@ class TransactionalCompletionTest {
 
   /** The record refers to a row that the transaction has locked, which nobody can know. */
   @Test
-  @Timeout(30)
+  @Timeout(120)
   void anAnswerWhoseRecordWaitsForTheHandlersOpenTransactionIsRecordedAfterIt() {
     ThingHandler locking =
         (request, answer) -> {

@@ -26,7 +26,7 @@ class OperationReaderTest {
     try (OperationReader reader = new OperationReader(() -> broken, Runnable::run)) {
       reader.read(Caller.of(UUID.randomUUID()), UUID.randomUUID(), found -> {}, failure::complete);
 
-      assertThat(failure.orTimeout(10, TimeUnit.SECONDS).join()).hasRootCause(defect);
+      assertThat(failure.orTimeout(1, TimeUnit.MINUTES).join()).hasRootCause(defect);
     }
   }
 }

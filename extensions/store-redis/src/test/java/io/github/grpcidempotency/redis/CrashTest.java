@@ -127,12 +127,12 @@ class CrashTest {
         Workload workload = new Workload(one, other)) {
       for (int each = 0; each < crashes; each++) {
         int before = workload.answeredSoFar();
-        await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before + 100);
+        await().until(() -> workload.answeredSoFar() > before + 100);
         crash.accept(redis);
         redis.startAgain();
       }
       int before = workload.answeredSoFar();
-      await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before);
+      await().until(() -> workload.answeredSoFar() > before);
       Workload.Found found = workload.end(one);
       System.out.println(crashes + " " + word + ", " + durability + ": " + found);
       return found;

@@ -222,7 +222,7 @@ class FailuresTest {
   void anAnswerAfterTheEndOfTheLeaseDoesNotWin() {
     try (RedisIdempotencyStore slow = shortLease(throughProxy())) {
       Calls.win(slow, Calls.request());
-      proxy.holdAfter(CLAIM, Duration.ofMillis(700));
+      proxy.holdAfter(CLAIM, Duration.ofMillis(1700));
       CompletableFuture<ClaimResult> late =
           CompletableFuture.supplyAsync(() -> slow.claim(request));
       awaitAbandoned();
@@ -236,11 +236,11 @@ class FailuresTest {
 
   @Test
   void anAnswerThatComesLateInTheLeaseExtendsIt() {
-    Duration lease = Duration.ofSeconds(1);
+    Duration lease = Duration.ofSeconds(3);
     try (RedisIdempotencyStore slow =
         RedisIdempotencyStore.builder(throughProxy()).lease(lease).build()) {
       Calls.win(slow, Calls.request());
-      proxy.holdAfter(CLAIM, Duration.ofMillis(500));
+      proxy.holdAfter(CLAIM, Duration.ofMillis(1500));
 
       Calls.win(slow, request);
 
@@ -252,7 +252,7 @@ class FailuresTest {
   void anAnswerThatComesLateAndCannotBeExtendedHasAnUnknownOwner() {
     try (RedisIdempotencyStore slow = shortLease(throughProxy())) {
       Calls.win(slow, Calls.request());
-      proxy.holdAfter(CLAIM, Duration.ofMillis(100));
+      proxy.holdAfter(CLAIM, Duration.ofMillis(300));
       proxy.cutAfter(RENEW).andStayDown();
 
       StoreException failure = Calls.failureOf(() -> slow.claim(request));
@@ -491,13 +491,13 @@ class FailuresTest {
 
   private static RedisIdempotencyStore hasty(RedisURI uri) {
     return RedisIdempotencyStore.builder(uri)
-        .lease(Duration.ofMillis(600))
-        .timeout(Duration.ofMillis(200))
+        .lease(Duration.ofSeconds(3))
+        .timeout(Duration.ofSeconds(1))
         .build();
   }
 
   private static RedisIdempotencyStore shortLease(RedisURI uri) {
-    return RedisIdempotencyStore.builder(uri).lease(Duration.ofMillis(150)).build();
+    return RedisIdempotencyStore.builder(uri).lease(Duration.ofMillis(600)).build();
   }
 
   private void awaitAbandoned() {

@@ -33,7 +33,7 @@ class RedisCompletionWatchTest {
   void aCallWhoseServerHasCrashedIsReportedOnceItsLeaseHasEnded() {
     ClaimRequest abandoned = Calls.request();
     try (RedisIdempotencyStore crashed =
-        RedisIdempotencyStore.builder(redis.uri()).lease(Duration.ofMillis(150)).build()) {
+        RedisIdempotencyStore.builder(redis.uri()).lease(Duration.ofMillis(600)).build()) {
       Calls.win(crashed, abandoned);
     }
 

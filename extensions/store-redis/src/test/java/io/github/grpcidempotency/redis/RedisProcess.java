@@ -29,7 +29,6 @@ import org.awaitility.Awaitility;
 
 /** A Redis of its own: a process with a directory, which tests kill, stop and start again. */
 public final class RedisProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final List<String> APPENDING =
       List.of("--appendonly", "yes", "--appendfsync", "always");
 
@@ -200,17 +199,14 @@ public final class RedisProcess implements AutoCloseable {
   RedisProcess replicate(RedisProcess master) {
     follow(master);
     Awaitility.await()
-        .atMost(PATIENCE)
         .ignoreExceptionsInstanceOf(RedisException.class)
         .until(
             () -> with(commands -> commands.info("replication")).contains("master_link_status:up"));
     Awaitility.await()
-        .atMost(PATIENCE)
         .ignoreExceptionsInstanceOf(RedisException.class)
         .until(
             () -> master.with(commands -> commands.info("replication")).contains("state=online"));
     Awaitility.await()
-        .atMost(PATIENCE)
         .ignoreExceptionsInstanceOf(RedisException.class)
         .until(
             () ->
@@ -286,7 +282,6 @@ public final class RedisProcess implements AutoCloseable {
 
   private void awaitAnswer() {
     Awaitility.await()
-        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))
         .ignoreExceptionsInstanceOf(RedisException.class)
         .until(() -> isAnswering());

@@ -17,7 +17,6 @@ import org.awaitility.Awaitility;
 /** One sentinel, whose word is enough. */
 final class RedisSentinel implements AutoCloseable {
   private static final String NAME = "things";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final int port = RedisProcess.freePort();
   private final RedisClient client = RedisClient.create();
@@ -84,7 +83,7 @@ final class RedisSentinel implements AutoCloseable {
   }
 
   private void await(Function<RedisSentinelCommands<String, String>, Boolean> condition) {
-    Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> ask(condition));
+    Awaitility.await().ignoreExceptions().until(() -> ask(condition));
   }
 
   private boolean ask(Function<RedisSentinelCommands<String, String>, Boolean> question) {

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +27,10 @@ abstract class CallTest {
   static final UUID BOB = UUID.randomUUID();
   static final String KEY = UUID.randomUUID().toString();
 
-  static final Duration LEASE = Duration.ofSeconds(30);
+  static final Duration LEASE = Duration.ofMinutes(5);
+
+  /** Long enough for a slow machine to renew it in time. */
+  static final Duration SHORT_LEASE = Duration.ofMillis(1500);
 
   private static final Optional<JourneyStore> OF_A_MODULE =
       ServiceLoader.load(JourneyStore.class).findFirst();
@@ -69,6 +73,24 @@ abstract class CallTest {
   }
 
   /** Lets leases and records end that much sooner. */
+  /** Awaits renewals: three to a lease. */
+  static void awaitMoreThanALease(UnreliableStore shortLeases) {
+    int before = shortLeases.renewals();
+    await().until(() -> shortLeases.renewals() >= before + 4);
+  }
+
+  /** Calls after the end of the owner's lease, and again if the owner has renewed it before. */
+  void takeOver(ThingServer successor, InMemoryIdempotencyStore leases, Duration lease) {
+    await()
+        .until(
+            () -> {
+              leases.advance(lease);
+              return keyed(successor).end();
+            },
+            end -> end.code() == Status.Code.OK)
+        .first();
+  }
+
   void letPass(Duration time) {
     OF_A_MODULE.ifPresentOrElse(kind -> kind.letPass(time), () -> memory.advance(time));
   }

@@ -347,17 +347,12 @@ class EventsTest extends CallTest {
 
   @Test
   void aLostLeaseIsReportedOnceHoweverItIsFound() throws InterruptedException {
-    InMemoryIdempotencyStore brief = new InMemoryIdempotencyStore(Duration.ofMillis(300));
+    InMemoryIdempotencyStore brief = new InMemoryIdempotencyStore(SHORT_LEASE);
     ThingServer stale = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
     ThingServer successor = start(ThingServer.on(transport).store(brief));
     TestCall.Started zombie = keepOneRunning(stale);
     ThingService.Running running = stale.things().nextRunning();
-    await()
-        .until(
-            () -> {
-              brief.advance(Duration.ofMillis(300)); // again if a renewal was quicker
-              return keyed(successor).end().code() == Status.Code.OK;
-            });
+    takeOver(successor, brief, SHORT_LEASE);
     await().until(() -> !journal.all(Kind.LEASE_LOST, CallEvent.class).isEmpty());
 
     running.succeed();

@@ -26,8 +26,6 @@ import org.junit.jupiter.api.Test;
 
 /** A claim is ended on every path, whatever is thrown, and only when its handler has ended. */
 class OneOwnerTest extends CallTest {
-  private static final Duration SHORT = Duration.ofMillis(300);
-
   @Test
   void aTerminalErrorThatCannotBeRecordedIsNotSentBeforeItIsRecorded() {
     ThingServer server = start(server().createThing(OneOwnerTest::recordingRefusals));
@@ -46,13 +44,13 @@ class OneOwnerTest extends CallTest {
 
   @Test
   void aHandlerThatStillRunsWhenItsInterceptorIsClosedKeepsItsKey() throws InterruptedException {
-    UnreliableStore shortLeases = newStore(SHORT);
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     TestCall.Started call = keepOneRunning(server);
 
     server.closeInterceptor();
-    awaitLeases(shortLeases, 3);
+    awaitMoreThanALease(shortLeases);
 
     keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
     server.things().nextRunning().succeed();
@@ -62,7 +60,7 @@ class OneOwnerTest extends CallTest {
 
   @Test
   void aHandlerThatHasNotReturnedKeepsItsKeyAlthoughItsClientHasGone() {
-    UnreliableStore shortLeases = newStore(SHORT);
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     CountDownLatch end = new CountDownLatch(1);
@@ -71,7 +69,7 @@ class OneOwnerTest extends CallTest {
     await().until(() -> server.runs() == 1);
     call.cancel();
 
-    awaitLeases(shortLeases, 4);
+    awaitMoreThanALease(shortLeases);
 
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
     keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
@@ -82,12 +80,12 @@ class OneOwnerTest extends CallTest {
 
   @Test
   void theLateAnswerOfAHandlerThatWasGivenUpIsRecordedWhileItsAttemptHolds() {
-    UnreliableStore shortLeases = newStore(SHORT);
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server =
         start(
             server()
                 .store(shortLeases)
-                .settings(builder -> builder.callLimit(SHORT).listener(journal.listener())));
+                .settings(builder -> builder.callLimit(SHORT_LEASE).listener(journal.listener())));
     Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
     server.things().handle((request, observer) -> forgotten.add(observer));
     TestCall.Started call = keyed(server).start();
@@ -101,7 +99,7 @@ class OneOwnerTest extends CallTest {
 
   @Test
   void aHandlerThatAnswersFromAnotherThreadKeepsItsKeyWhileRetriesCome() {
-    UnreliableStore shortLeases = newStore(SHORT);
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server = start(server().store(shortLeases));
     Queue<StreamObserver<Thing>> later = new ConcurrentLinkedQueue<>();
     server.things().handle((request, observer) -> later.add(observer));
@@ -114,7 +112,7 @@ class OneOwnerTest extends CallTest {
         .until(
             () -> {
               keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-              return shortLeases.renewals() >= before + 12;
+              return shortLeases.renewals() >= before + 4;
             });
 
     ThingHandler.answer(later.remove(), Thing.newBuilder().setName("a thing").build());
@@ -124,7 +122,7 @@ class OneOwnerTest extends CallTest {
 
   @Test
   void aProcedureChoosesHowLongAHandlerWithoutAnAnswerKeepsItsKey() {
-    UnreliableStore shortLeases = newStore(SHORT);
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server =
         start(
             server()
@@ -136,7 +134,7 @@ class OneOwnerTest extends CallTest {
     await().until(() -> server.runs() == 1);
     call.cancel();
 
-    awaitLeases(shortLeases, 4);
+    awaitMoreThanALease(shortLeases);
 
     ThingHandler.answer(later.remove(), Thing.newBuilder().setName("a thing").build());
     assertThat(keyed(server).end().isReplayed()).isTrue();
@@ -148,7 +146,7 @@ class OneOwnerTest extends CallTest {
     ThingServer server =
         start(
             server()
-                .store(newStore(SHORT))
+                .store(newStore(SHORT_LEASE))
                 .settings(
                     builder ->
                         builder
@@ -170,7 +168,7 @@ class OneOwnerTest extends CallTest {
 
   @Test
   void anErrorBesideTheSettlementAnswersTheCallAndEndsItsLease() {
-    UnreliableStore shortLeases = newStore(SHORT);
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server =
         start(
             server().store(shortLeases).settings(builder -> builder.listener(journal.listener())));
@@ -199,11 +197,5 @@ class OneOwnerTest extends CallTest {
       Thread.currentThread().interrupt();
     }
     ThingHandler.answer(observer, Thing.newBuilder().setName("a thing").build());
-  }
-
-  /** Awaits renewals: three to a lease. */
-  private static void awaitLeases(UnreliableStore shortLeases, int leases) {
-    int before = shortLeases.renewals();
-    await().until(() -> shortLeases.renewals() >= before + 3 * leases);
   }
 }

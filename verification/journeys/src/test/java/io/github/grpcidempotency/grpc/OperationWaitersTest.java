@@ -110,7 +110,7 @@ class OperationWaitersTest extends CallTest {
     TestCall.Started first = keepOneRunning(server);
     String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
 
-    Operation running = wait(server, "any", name).get(10, TimeUnit.SECONDS);
+    Operation running = wait(server, "any", name).get(1, TimeUnit.MINUTES);
 
     assertThat(running.getDone()).isFalse();
     server.things().nextRunning().succeed();
@@ -128,7 +128,7 @@ class OperationWaitersTest extends CallTest {
 
     first.end().first();
     assertThatExceptionOfType(ExecutionException.class)
-        .isThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
+        .isThrownBy(() -> waits.get(1, TimeUnit.MINUTES))
         .havingCause()
         .isInstanceOfSatisfying(
             StatusRuntimeException.class,
@@ -148,11 +148,11 @@ class OperationWaitersTest extends CallTest {
         start(server().store(memory).withServices().createThing(thing -> thing.keyFormat(format)));
 
     assertThatExceptionOfType(ExecutionException.class)
-        .isThrownBy(() -> recover(server, "k".repeat(513)).get(10, TimeUnit.SECONDS))
+        .isThrownBy(() -> recover(server, "k".repeat(513)).get(1, TimeUnit.MINUTES))
         .havingCause()
         .withMessageStartingWith("INVALID_ARGUMENT");
     assertThatExceptionOfType(ExecutionException.class)
-        .isThrownBy(() -> recover(server, "k".repeat(512)).get(10, TimeUnit.SECONDS))
+        .isThrownBy(() -> recover(server, "k".repeat(512)).get(1, TimeUnit.MINUTES))
         .havingCause()
         .withMessageStartingWith("NOT_FOUND");
     assertThat(longest).hasValue(512);
@@ -200,7 +200,7 @@ class OperationWaitersTest extends CallTest {
     await().until(() -> waiting.get() == 2);
     otherIsDone.set(true);
 
-    assertThat(waits.get(10, TimeUnit.SECONDS).getDone()).isTrue();
+    assertThat(waits.get(1, TimeUnit.MINUTES).getDone()).isTrue();
     mayAnswer.countDown();
     waitsLonger.cancel(true);
   }

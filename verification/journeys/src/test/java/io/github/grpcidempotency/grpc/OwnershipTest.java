@@ -7,7 +7,6 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.grpc.Status;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -45,14 +44,13 @@ class OwnershipTest extends CallTest {
 
   @Test
   void aSlowHandlerKeepsItsKeyForManyLeases() throws InterruptedException {
-    UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
 
-    // Three renewals a lease.
-    await().until(() -> shortLeases.renewals() >= 9);
+    awaitMoreThanALease(shortLeases);
     keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
 
     running.succeed();
@@ -135,13 +133,13 @@ class OwnershipTest extends CallTest {
 
   @Test
   void anAnswerThatIsToBeRecordedLaterKeepsItsKeyForManyLeases() {
-    UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
+    UnreliableStore shortLeases = newStore(SHORT_LEASE);
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     shortLeases.failSettlements();
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
 
-    await().until(() -> shortLeases.renewals() >= 9);
+    awaitMoreThanALease(shortLeases);
     keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
 
     shortLeases.recover();

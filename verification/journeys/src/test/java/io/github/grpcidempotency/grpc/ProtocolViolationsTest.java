@@ -221,7 +221,7 @@ class ProtocolViolationsTest extends CallTest {
   }
 
   private Optional<Class<?>> nextThrown() throws InterruptedException {
-    Optional<Class<?>> next = thrown.poll(10, TimeUnit.SECONDS);
+    Optional<Class<?>> next = thrown.poll(1, TimeUnit.MINUTES);
     assertThat(next).as("the end of a handler").isNotNull();
     return next;
   }

@@ -107,7 +107,7 @@ final class TestCall {
     /** Waits for the end. */
     Seen end() {
       try {
-        return seen.get(10, TimeUnit.SECONDS);
+        return seen.get(1, TimeUnit.MINUTES);
       } catch (InterruptedException | ExecutionException | TimeoutException failure) {
         throw new AssertionError("the call did not end", failure);
       }

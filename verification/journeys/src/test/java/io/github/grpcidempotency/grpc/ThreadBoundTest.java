@@ -271,7 +271,7 @@ class ThreadBoundTest extends CallTest {
   @Test
   void aDuplicateThatWaitsAgainGivesUpAtItsFirstLimit() throws InterruptedException {
     assumeThat(transport).isEqualTo(Transport.IN_PROCESS); // once is enough: it takes its time
-    ThingServer server = start(transactional(Duration.ofSeconds(2), releaseAll()));
+    ThingServer server = start(transactional(Duration.ofSeconds(5), releaseAll()));
     server.things().keepRunning();
     CompletableFuture<Seen> first = elsewhere(keyed(server));
     ThingService.Running running = server.things().nextRunning();

@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -19,7 +18,6 @@ import org.awaitility.Awaitility;
 /** A PostgreSQL on which a shop is made. */
 record RunbookServer(String host, int port) {
   static final String SUPERUSER = "postgres";
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** Starts when it is first needed. */
   private static final class Embedded {
@@ -82,7 +80,7 @@ record RunbookServer(String host, int port) {
               "-c",
               "fsync=off");
       Runtime.getRuntime().addShutdownHook(new Thread(postgres::destroy));
-      Awaitility.await("PostgreSQL").atMost(PATIENCE).until(() -> answers(port));
+      Awaitility.await("PostgreSQL").until(() -> answers(port));
       return new RunbookServer("localhost", port);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);

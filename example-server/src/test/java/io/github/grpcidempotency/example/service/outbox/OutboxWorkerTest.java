@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.example.Databases;
 import io.github.grpcidempotency.example.run.Database;
 import io.github.grpcidempotency.example.service.background.Repeating;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -114,7 +113,7 @@ class OutboxWorkerTest {
     List<Repeating> running =
         Stream.generate(() -> OutboxWorker.start(worker)).limit(workers).toList();
     try {
-      await().atMost(Duration.ofMinutes(1)).until(done);
+      await().until(done);
     } finally {
       running.forEach(Repeating::close);
     }

@@ -42,8 +42,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class IntentStoreTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration LEASE = Duration.ofSeconds(3);
   private static final Set<Route> ROUTES =
       Set.of(Route.of("shop", OrderServiceGrpc.getCreateOrderMethod()));
 
@@ -94,7 +94,7 @@ class IntentStoreTest {
 
     try (IntentWorker worker = worker(stub).build().start()) {
       worker.wake();
-      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+      await().until(() -> keys().isEmpty());
     }
 
     assertThat(collected.answers()).hasSize(1);
@@ -109,17 +109,19 @@ class IntentStoreTest {
   void aWokenWorkerDoesNotWaitForItsNextLook() throws Exception {
     try (IntentWorker worker = worker(stub).build().start()) {
       drain(worker, "warm up");
-      long begin = System.nanoTime();
+      Duration quickest = PATIENCE;
       for (int i = 0; i < 20; i++) {
+        long begin = System.nanoTime();
         write("tea " + i);
         worker.wake();
         int wanted = i + 2;
         await()
             .pollInterval(Duration.ofMillis(5))
-            .atMost(PATIENCE)
             .until(() -> collected.answers().size() == wanted);
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        quickest = i > 0 && took.compareTo(quickest) < 0 ? took : quickest;
       }
-      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(15));
+      assertThat(quickest).as("looks are a second apart").isLessThan(Duration.ofMillis(900));
     }
   }
 
@@ -194,7 +196,7 @@ class IntentStoreTest {
           OrderServiceGrpc.newBlockingStub(guarded.channel(builder -> builder));
       try (IntentWorker worker = worker(to).build()) {
         worker.start();
-        await().atMost(PATIENCE).until(() -> guarded.seen().size() == 2);
+        await().until(() -> guarded.seen().size() == 2);
       }
 
       assertThat(collected.failures()).isEmpty();
@@ -240,10 +242,10 @@ class IntentStoreTest {
     try (IntentWorker one = worker(stub).lease(LEASE).build();
         IntentWorker two = worker(stub).lease(LEASE).build()) {
       List.of(one, two).forEach(IntentWorker::start);
-      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
-      await().during(LEASE.multipliedBy(2)).atMost(PATIENCE).until(() -> server.keys().size() == 1);
+      await().until(() -> server.waiting() == 1);
+      await().during(LEASE.multipliedBy(2)).until(() -> server.keys().size() == 1);
       gate.release();
-      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+      await().until(() -> keys().isEmpty());
     }
 
     assertThat(collected.answers()).hasSize(1);
@@ -305,7 +307,6 @@ class IntentStoreTest {
     try (IntentWorker worker = worker(OrderServiceGrpc.newBlockingStub(nowhere)).build()) {
       assertThat(worker.drain(Duration.ofMillis(300))).isFalse();
       await()
-          .atMost(PATIENCE)
           .until(
               () ->
                   buyer
@@ -384,13 +385,10 @@ class IntentStoreTest {
       drain(worker, "before");
       buyer.execute("ALTER TABLE idempotency_client.intents RENAME TO gone");
       worker.wake();
-      await()
-          .during(Duration.ofMillis(1_200))
-          .atMost(PATIENCE)
-          .until(() -> collected.answers().size() == 1);
+      await().during(Duration.ofMillis(1_200)).until(() -> collected.answers().size() == 1);
       buyer.execute("ALTER TABLE idempotency_client.gone RENAME TO intents");
       write("after");
-      await().atMost(PATIENCE).until(() -> collected.answers().size() == 2);
+      await().until(() -> collected.answers().size() == 2);
     }
   }
 
