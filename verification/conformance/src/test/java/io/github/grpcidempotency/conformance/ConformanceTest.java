@@ -1,0 +1,163 @@
+package io.github.grpcidempotency.conformance;
+
+import static io.github.grpcidempotency.test.Program.PYTHON3;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.github.grpcidempotency.conformance.v1.Case;
+import io.github.grpcidempotency.conformance.v1.Section;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.test.NeedsProgram;
+import io.github.grpcidempotency.test.RepositoryRoot;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The runner against the library. */
+class ConformanceTest {
+  @RegisterExtension
+  static final PostgresFixture DATABASE =
+      PostgresFixture.withRoles("conformance_owner", "conformance_app")
+          .migrate(IdempotencySchema::migrate)
+          .migrate(
+              owner -> {
+                try (Connection connection = owner.getConnection();
+                    Statement statement = connection.createStatement()) {
+                  statement.execute(
+                      """
+                      CREATE SCHEMA effects;
+                      CREATE TABLE effects.effects (name text NOT NULL);
+                      GRANT USAGE ON SCHEMA effects TO conformance_app;
+                      GRANT SELECT, INSERT ON effects.effects TO conformance_app;
+                      SELECT idempotency.grant_to('conformance_app');
+                      """);
+                } catch (SQLException failure) {
+                  throw new IllegalStateException(failure);
+                }
+              })
+          .create();
+
+  @ParameterizedTest
+  @EnumSource
+  void theLibraryConforms(ServerUnderTest.Form form, @TempDir Path folder) throws IOException {
+    try (ServerUnderTest server =
+        new ServerUnderTest(DATABASE.newPool(20), form, ConformanceTest::pass)) {
+      Path json = folder.resolve("results.json");
+      Run run = Run.of(server.address(), "--json", json.toString());
+
+      assertThat(run.code()).as(run.output()).isZero();
+      assertThat(run.output())
+          .contains("The server passed \"Idempotency keys for gRPC\" 1.0-draft: core, concurrent.")
+          .contains(" 0 failed, 0 not offered");
+      JsonObject results = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+      assertThat(results.getAsJsonArray("cases").asList())
+          .hasSizeGreaterThan(80)
+          .allSatisfy(
+              each ->
+                  assertThat(each.getAsJsonObject().get("verdict").getAsString())
+                      .isEqualTo("passed"));
+    }
+  }
+
+  /** The server was written from the specification alone. */
+  @Test
+  @NeedsProgram(PYTHON3)
+  void aServerInAnotherLanguageConforms() throws IOException {
+    Process server =
+        PYTHON3
+            .process(
+                "-B", // no compiled files among the sources
+                RepositoryRoot.resolve("verification/conformance/python/server.py").toString(),
+                "0")
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (BufferedReader port = server.inputReader(UTF_8)) {
+      Run run = Run.of("localhost:" + port.readLine());
+
+      assertThat(run.code()).as(run.output()).isZero();
+      assertThat(run.output()).contains(" 0 failed, 0 not offered");
+    } finally {
+      server.destroyForcibly();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aViolationIsFoundByTheCaseOfItsSentence(Violation violation) {
+    try (ServerUnderTest server =
+        new ServerUnderTest(DATABASE.newPool(20), ServerUnderTest.Form.TRANSACTIONAL, violation)) {
+      Run run = Run.of(server.address(), "--case", violation.foundBy());
+
+      assertThat(run.code()).as(run.output()).isOne();
+      assertThat(run.output()).contains("1 failed");
+    }
+  }
+
+  @Test
+  void everyCaseNamesASentenceAndHasANameOfItsOwn() {
+    Specification specification = Specification.load();
+    List<Case> cases =
+        Cases.load().stream().map(Section::getCaseList).flatMap(List::stream).toList();
+
+    assertThat(cases)
+        .allSatisfy(
+            each ->
+                assertThat(specification.sentence(each.getSentence()))
+                    .as(each.getName())
+                    .isPresent());
+    assertThat(cases).extracting(Case::getName).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aCaseIsExplainedByItsSentenceAndByWhatCameBack() {
+    try (ServerUnderTest server =
+        new ServerUnderTest(
+            DATABASE.newPool(20), ServerUnderTest.Form.RESERVED, ConformanceTest::pass)) {
+      Run run = Run.of(server.address(), "--explain", "a-retry-is-replayed");
+
+      assertThat(run.code()).isZero();
+      assertThat(run.output())
+          .startsWith("6.4 The response of a replay MUST be the response of the first answer")
+          .contains("> Run")
+          .contains("trailer idempotency-replayed: true")
+          .endsWith("passed\n");
+    }
+  }
+
+  @Test
+  void aCaseOrServerThatIsMissingIsAnErrorOfTheArguments() {
+    assertThat(Run.of("localhost:1", "--case", "none").code()).isEqualTo(2);
+    assertThat(Run.of().code()).isEqualTo(2);
+  }
+
+  @Test
+  void aServerThatIsNotThereFailsEveryCase() {
+    Run run = Run.of("localhost:1", "--case", "a-retry-is-replayed");
+
+    assertThat(run.code()).isOne();
+    assertThat(run.output()).contains("code: OK, not UNAVAILABLE").contains("1 failed");
+  }
+
+  static <RequestT, ResponseT> ServerCall.Listener<RequestT> pass(
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    return next.startCall(call, headers);
+  }
+}
