@@ -8,7 +8,6 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.github.grpcidempotency.conformance.v1.Case;
 import io.github.grpcidempotency.conformance.v1.Section;
-import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -20,9 +19,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -33,27 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The runner against the library. */
 class ConformanceTest {
-  @RegisterExtension
-  static final PostgresFixture DATABASE =
-      PostgresFixture.withRoles("conformance_owner", "conformance_app")
-          .migrate(IdempotencySchema::migrate)
-          .migrate(
-              owner -> {
-                try (Connection connection = owner.getConnection();
-                    Statement statement = connection.createStatement()) {
-                  statement.execute(
-                      """
-                      CREATE SCHEMA effects;
-                      CREATE TABLE effects.effects (name text NOT NULL);
-                      GRANT USAGE ON SCHEMA effects TO conformance_app;
-                      GRANT SELECT, INSERT ON effects.effects TO conformance_app;
-                      SELECT idempotency.grant_to('conformance_app');
-                      """);
-                } catch (SQLException failure) {
-                  throw new IllegalStateException(failure);
-                }
-              })
-          .create();
+  @RegisterExtension static final PostgresFixture DATABASE = ServerUnderTest.database();
 
   @ParameterizedTest
   @EnumSource

@@ -12,12 +12,14 @@ import io.github.grpcidempotency.conformance.v1.RunResponse;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.testing.PostgresFixture;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
@@ -37,6 +39,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -122,6 +125,29 @@ final class ServerUnderTest implements AutoCloseable {
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
+  }
+
+  /** Returns the database of such servers. */
+  static PostgresFixture database() {
+    return PostgresFixture.withRoles("conformance_owner", "conformance_app")
+        .migrate(IdempotencySchema::migrate)
+        .migrate(
+            owner -> {
+              try (Connection connection = owner.getConnection();
+                  Statement statement = connection.createStatement()) {
+                statement.execute(
+                    """
+                    CREATE SCHEMA effects;
+                    CREATE TABLE effects.effects (name text NOT NULL);
+                    GRANT USAGE ON SCHEMA effects TO conformance_app;
+                    GRANT SELECT, INSERT ON effects.effects TO conformance_app;
+                    SELECT idempotency.grant_to('conformance_app');
+                    """);
+              } catch (SQLException failure) {
+                throw new IllegalStateException(failure);
+              }
+            })
+        .create();
   }
 
   String address() {
