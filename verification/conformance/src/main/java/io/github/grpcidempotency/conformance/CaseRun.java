@@ -5,8 +5,11 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.TextFormat;
 import io.github.grpcidempotency.conformance.v1.Call;
 import io.github.grpcidempotency.conformance.v1.Case;
+import io.github.grpcidempotency.conformance.v1.ConformanceGrpc;
+import io.github.grpcidempotency.conformance.v1.Recover;
 import io.github.grpcidempotency.conformance.v1.RunRequest;
 import io.github.grpcidempotency.conformance.v1.Step;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
@@ -16,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +28,7 @@ import java.util.function.BooleanSupplier;
 
 /** One run of a case. It ends with the first step that shows a violation. */
 final class CaseRun {
+  private static final Set<String> OPTIONAL = Set.of("RunTerminal", Target.RECOVER);
   private static final int BURST = 16;
   private static final Duration POLL = Duration.ofMillis(20);
 
@@ -112,6 +117,7 @@ final class CaseRun {
         transcript.add("> release");
         target.release(value("{name}"));
       }
+      case RECOVER -> check(step, end(recover(step.getRecover())));
       case FINISH -> check(step, finish(step.getFinish()));
       case TOGETHER -> together();
       case KIND_NOT_SET -> throw new IllegalArgumentException(tested.getName());
@@ -172,11 +178,7 @@ final class CaseRun {
 
   private Target.Sent send(String name, Call call) {
     String method = call.getMethod().isEmpty() ? "Run" : call.getMethod();
-    Metadata headers = new Metadata();
-    String user = call.hasUser() ? call.getUser() : "{user}";
-    if (!user.isEmpty()) {
-      put(headers, "conformance-user", value(user));
-    }
+    Metadata headers = ofUser(call.hasUser() ? call.getUser() : "{user}");
     call.getHeaderList().forEach(each -> put(headers, each.getName(), value(each.getValue())));
     RunRequest request = call.getRequest();
     if (request.getName().isEmpty()) {
@@ -203,6 +205,27 @@ final class CaseRun {
     return started;
   }
 
+  private Target.Sent recover(Recover recover) {
+    RecoverRequest request =
+        RecoverRequest.newBuilder()
+            .setMethod(
+                recover.getMethod().isEmpty()
+                    ? ConformanceGrpc.getRunMethod().getFullMethodName()
+                    : recover.getMethod())
+            .setKey(value(recover.getKey()))
+            .build();
+    transcript.add("> Recover {" + Ending.line(request) + "}");
+    return target.recover(ofUser(recover.hasUser() ? recover.getUser() : "{user}"), request);
+  }
+
+  private Metadata ofUser(String user) {
+    Metadata headers = new Metadata();
+    if (!user.isEmpty()) {
+      put(headers, "conformance-user", value(user));
+    }
+    return headers;
+  }
+
   private Ending end(Target.Sent call) throws TimeoutException {
     Ending end;
     try {
@@ -212,7 +235,7 @@ final class CaseRun {
     }
     transcript.add("<");
     transcript.addAll(end.lines());
-    if (end.code().equals("UNIMPLEMENTED") && call.method().equals("RunTerminal")) {
+    if (end.code().equals("UNIMPLEMENTED") && OPTIONAL.contains(call.method())) {
       throw new NotOffered();
     }
     return end;

@@ -22,6 +22,7 @@ final class Cases {
           "errors",
           "in-flight",
           "failures",
+          "recovery",
           "privacy");
 
   private Cases() {}

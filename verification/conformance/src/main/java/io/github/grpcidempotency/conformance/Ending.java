@@ -4,12 +4,15 @@ import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.TextFormat;
+import com.google.protobuf.Timestamp;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.conformance.v1.RunResponse;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +24,7 @@ import java.util.stream.Collectors;
  * @param headers the headers of the response; empty if there were none before the trailers
  */
 record Ending(
-    Status status, Optional<Metadata> headers, Optional<RunResponse> message, Metadata trailers) {
+    Status status, Optional<Metadata> headers, Optional<Message> message, Metadata trailers) {
   private static final String DOMAIN = "grpc-idempotency";
   private static final Metadata.Key<byte[]> DETAILS =
       Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
@@ -95,6 +98,35 @@ record Ending(
         && message.equals(other.message)
         && String.valueOf(status.getDescription()).equals(status(other))
         && details().equals(other.details());
+  }
+
+  /** Returns the answer of Recovery; empty if this is the end of another call. */
+  Optional<RecoverResponse> recovered() {
+    return message.filter(RecoverResponse.class::isInstance).map(RecoverResponse.class::cast);
+  }
+
+  /** Returns whether the answer of Recovery is that of a call. */
+  boolean recovers(Ending call) {
+    RecoverResponse recovered = recovered().orElse(RecoverResponse.getDefaultInstance());
+    boolean same;
+    try {
+      same =
+          recovered.hasResponse()
+              ? call.message.equals(Optional.of(recovered.getResponse().unpack(RunResponse.class)))
+              : recovered.getError().getCode() == call.status.getCode().value();
+    } catch (InvalidProtocolBufferException malformed) {
+      same = false;
+    }
+    return same
+        && call.trailer("idempotency-operation").equals(Optional.of(recovered.getOperation()))
+        && call.trailer("idempotency-expires")
+            .map(Instant::parse)
+            .map(instant(recovered.getExpires())::equals)
+            .orElse(true);
+  }
+
+  private static Instant instant(Timestamp time) {
+    return Instant.ofEpochSecond(time.getSeconds(), time.getNanos());
   }
 
   private static String status(Ending other) {

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.conformance;
 
+import com.google.common.base.Ascii;
 import com.google.rpc.BadRequest.FieldViolation;
 import io.github.grpcidempotency.conformance.v1.Expected;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +38,13 @@ record Expectation(Expected expected, Map<String, Ending> ends, UnaryOperator<St
       end.trailer(name)
           .ifPresent(value -> violations.add("trailer %s: absent, not %s".formatted(name, value)));
     }
+    if (!expected.getOutcome().isEmpty()) {
+      compare(
+          violations,
+          "outcome",
+          expected.getOutcome(),
+          end.recovered().map(Expectation::outcome).orElse("none"));
+    }
     same(violations, end);
     details(violations, end);
     if (expected.getNoHeaders() && end.headers().isPresent()) {
@@ -59,7 +68,7 @@ record Expectation(Expected expected, Map<String, Ending> ends, UnaryOperator<St
       return;
     }
     Ending other = Objects.requireNonNull(ends.get(expected.getSameAs()));
-    if (!end.isSameAnswer(other)) {
+    if (expected.getOutcome().isEmpty() ? !end.isSameAnswer(other) : !end.recovers(other)) {
       violations.add("the answer: that of \"%s\"".formatted(expected.getSameAs()));
     }
     for (String name : expected.getSameTrailerList()) {
@@ -114,6 +123,12 @@ record Expectation(Expected expected, Map<String, Ending> ends, UnaryOperator<St
               .findFirst()
               .orElse("absent"));
     }
+  }
+
+  private static String outcome(RecoverResponse recovered) {
+    return recovered.hasUnfinished()
+        ? recovered.getUnfinished().getState().name()
+        : Ascii.toLowerCase(recovered.getOutcomeCase().name());
   }
 
   private static void compare(

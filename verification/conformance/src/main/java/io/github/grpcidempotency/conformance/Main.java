@@ -50,7 +50,7 @@ public final class Main implements Callable<Integer> {
   @Option(
       names = "--level",
       split = ",",
-      defaultValue = "CORE,CONCURRENT",
+      defaultValue = "CORE,CONCURRENT,RECOVERY",
       description = "The levels to test: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
   private List<Level> levels = List.of();
 

@@ -34,7 +34,7 @@ record Report(Specification specification, PrintWriter out) {
     out.println();
     long failed = count(results, Result.Verdict.FAILED);
     if (failed == 0) {
-      out.println(conforms(levels));
+      out.println(conforms(results, levels));
     }
     out.printf(
         "%d passed, %d failed, %d not offered%n",
@@ -45,9 +45,20 @@ record Report(Specification specification, PrintWriter out) {
     out.flush();
   }
 
-  private String conforms(List<Level> levels) {
+  /** Names the levels that the server offers. */
+  private String conforms(List<Result> results, List<Level> levels) {
+    List<Level> passed =
+        levels.stream()
+            .filter(
+                level ->
+                    results.stream()
+                        .anyMatch(
+                            result ->
+                                result.tested().getLevel() == level
+                                    && result.verdict() == Result.Verdict.PASSED))
+            .toList();
     return "The server passed \"Idempotency keys for gRPC\" %s: %s."
-        .formatted(specification.version(), names(levels));
+        .formatted(specification.version(), names(passed));
   }
 
   String json(List<Result> results, List<Level> levels) {

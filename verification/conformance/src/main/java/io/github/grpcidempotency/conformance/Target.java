@@ -2,12 +2,16 @@ package io.github.grpcidempotency.conformance;
 
 import com.google.common.io.ByteStreams;
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.conformance.v1.ConformanceGrpc;
 import io.github.grpcidempotency.conformance.v1.ConformanceGrpc.ConformanceBlockingStub;
 import io.github.grpcidempotency.conformance.v1.CountRequest;
 import io.github.grpcidempotency.conformance.v1.CountResponse;
 import io.github.grpcidempotency.conformance.v1.ReleaseRequest;
 import io.github.grpcidempotency.conformance.v1.RunResponse;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
@@ -26,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 
 /** The server under test. */
 final class Target implements AutoCloseable {
+  static final String RECOVER = "Recover";
+
   private final ManagedChannel channel;
   private final Duration timeout;
 
@@ -40,8 +46,7 @@ final class Target implements AutoCloseable {
   }
 
   /** One call that was sent. */
-  record Sent(
-      String method, ClientCall<ByteString, RunResponse> call, CompletableFuture<Ending> end) {
+  record Sent(String method, ClientCall<?, ?> call, CompletableFuture<Ending> end) {
     void cancel() {
       call.cancel("the case cancels the call", null);
     }
@@ -49,16 +54,41 @@ final class Target implements AutoCloseable {
 
   /** Sends a call. Its request is bytes, because some cases send bytes that no message has. */
   Sent send(String method, Metadata headers, ByteString request) {
+    return send(
+        method,
+        MethodDescriptor.generateFullMethodName(ConformanceGrpc.SERVICE_NAME, method),
+        RunResponse.getDefaultInstance(),
+        headers,
+        request);
+  }
+
+  /** Sends a call of Recovery. */
+  Sent recover(Metadata headers, RecoverRequest request) {
+    return send(
+        RECOVER,
+        RecoveryGrpc.getRecoverMethod().getFullMethodName(),
+        RecoverResponse.getDefaultInstance(),
+        headers,
+        request.toByteString());
+  }
+
+  private <T extends Message> Sent send(
+      String name, String fullName, T response, Metadata headers, ByteString request) {
     CompletableFuture<Ending> end = new CompletableFuture<>();
-    ClientCall<ByteString, RunResponse> call =
+    ClientCall<ByteString, T> call =
         channel.newCall(
-            method(method),
+            MethodDescriptor.<ByteString, T>newBuilder()
+                .setType(MethodDescriptor.MethodType.UNARY)
+                .setFullMethodName(fullName)
+                .setRequestMarshaller(new Bytes())
+                .setResponseMarshaller(ProtoUtils.marshaller(response))
+                .build(),
             CallOptions.DEFAULT.withDeadlineAfter(timeout.toMillis(), TimeUnit.MILLISECONDS));
-    call.start(new Collector(end), headers);
+    call.start(new Collector<>(end), headers);
     call.request(2);
     call.sendMessage(request);
     call.halfClose();
-    return new Sent(method, call, end);
+    return new Sent(name, call, end);
   }
 
   CountResponse count(String name) {
@@ -74,25 +104,15 @@ final class Target implements AutoCloseable {
         .withDeadlineAfter(timeout.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  private static MethodDescriptor<ByteString, RunResponse> method(String name) {
-    return MethodDescriptor.<ByteString, RunResponse>newBuilder()
-        .setType(MethodDescriptor.MethodType.UNARY)
-        .setFullMethodName(
-            MethodDescriptor.generateFullMethodName(ConformanceGrpc.SERVICE_NAME, name))
-        .setRequestMarshaller(new Bytes())
-        .setResponseMarshaller(ProtoUtils.marshaller(RunResponse.getDefaultInstance()))
-        .build();
-  }
-
   @Override
   public void close() {
     channel.shutdownNow();
   }
 
-  private static final class Collector extends ClientCall.Listener<RunResponse> {
+  private static final class Collector<T extends Message> extends ClientCall.Listener<T> {
     private final CompletableFuture<Ending> end;
     private Optional<Metadata> headers = Optional.empty();
-    private Optional<RunResponse> message = Optional.empty();
+    private Optional<Message> message = Optional.empty();
 
     Collector(CompletableFuture<Ending> end) {
       this.end = end;
@@ -104,7 +124,7 @@ final class Target implements AutoCloseable {
     }
 
     @Override
-    public void onMessage(RunResponse received) {
+    public void onMessage(T received) {
       message = Optional.of(received);
     }
 

@@ -117,6 +117,7 @@ final class ServerUnderTest implements AutoCloseable {
       this.server =
           NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
               .addService(new Service(form.isTransactional()))
+              .addService(interceptor.recovery())
               .intercept(interceptor)
               .intercept(new Users())
               .intercept(outer)
