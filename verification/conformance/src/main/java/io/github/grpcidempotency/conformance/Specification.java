@@ -18,9 +18,9 @@ import java.util.regex.Pattern;
 record Specification(String version, Map<String, String> sentences) {
   private static final Pattern VERSION = Pattern.compile("(?m)^Version (\\S+)\\.$");
 
-  /** A sentence ends with its item of the list. */
+  /** A sentence ends with its item of the list, or with the table that follows. */
   private static final Pattern SENTENCE =
-      Pattern.compile("(?ms)^- \\*\\*([0-9.]+)\\*\\* (.*?)(?=\\n- \\*\\*|\\n\\n|\\z)");
+      Pattern.compile("(?ms)^- \\*\\*([0-9.]+)\\*\\* (.*?)(?=\\n- \\*\\*|\\n\\n(?!\\|)|\\z)");
 
   static Specification load() {
     String text;

@@ -1,13 +1,16 @@
 package io.github.grpcidempotency.conformance;
 
 import static io.github.grpcidempotency.test.Program.PYTHON3;
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.github.grpcidempotency.conformance.v1.Case;
 import io.github.grpcidempotency.conformance.v1.Section;
+import io.github.grpcidempotency.redis.RedisIdempotencyStore;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -15,10 +18,15 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.lettuce.core.RedisURI;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -51,6 +59,64 @@ class ConformanceTest {
               each ->
                   assertThat(each.getAsJsonObject().get("verdict").getAsString())
                       .isEqualTo("passed"));
+    }
+  }
+
+  @Test
+  @NeedsProgram(REDIS)
+  void theLibraryConformsOverRedis(@TempDir Path folder) throws IOException {
+    int port = freePort();
+    Process redis =
+        REDIS
+            .process(
+                "--port",
+                String.valueOf(port),
+                "--bind",
+                "127.0.0.1",
+                "--dir",
+                folder.toString(),
+                "--save",
+                "",
+                "--appendonly",
+                "yes",
+                "--appendfsync",
+                "always")
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      await().atMost(Duration.ofMinutes(2)).until(() -> accepts(port));
+      try (RedisIdempotencyStore store =
+              RedisIdempotencyStore.builder(RedisURI.create("127.0.0.1", port)).build();
+          ServerUnderTest server =
+              new ServerUnderTest(
+                  DATABASE.newPool(20),
+                  store,
+                  ServerUnderTest.Form.RESERVED,
+                  ConformanceTest::pass)) {
+        Run run = Run.of(server.address());
+
+        assertThat(run.code()).as(run.output()).isZero();
+        assertThat(run.output())
+            .contains("1.0-draft: core, concurrent, recovery.")
+            .contains(" 0 failed, 0 not offered");
+      }
+    } finally {
+      redis.destroyForcibly().onExit().join();
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static boolean accepts(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException refused) {
+      return false;
     }
   }
 

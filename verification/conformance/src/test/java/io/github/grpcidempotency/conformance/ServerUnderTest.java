@@ -19,6 +19,7 @@ import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.grpc.Context;
 import io.grpc.Contexts;
@@ -94,11 +95,17 @@ final class ServerUnderTest implements AutoCloseable {
   private final Server server;
 
   /**
-   * Starts a server.
+   * Starts a server with records in PostgreSQL.
    *
    * @param outer sees each call before the library, and each answer after it
    */
   ServerUnderTest(HikariDataSource pool, Form form, ServerInterceptor outer) {
+    this(pool, PostgresIdempotencyStore.builder(pool).build(), form, outer);
+  }
+
+  /** Starts a server with records in any store, and with effects in PostgreSQL. */
+  ServerUnderTest(
+      HikariDataSource pool, IdempotencyStore store, Form form, ServerInterceptor outer) {
     this.pool = pool;
     Procedures.Builder procedures = Procedures.builder();
     List.of(
@@ -111,7 +118,7 @@ final class ServerUnderTest implements AutoCloseable {
     this.interceptor =
         IdempotencyInterceptor.builder(
                 procedures.build(), () -> Optional.ofNullable(USER.get()).map(Caller::ofSubject))
-            .store(PostgresIdempotencyStore.builder(pool).build())
+            .store(store)
             .build();
     try {
       this.server =
