@@ -51,7 +51,7 @@ public final class Main implements Callable<Integer> {
       names = "--level",
       split = ",",
       defaultValue = "CORE,CONCURRENT,RECOVERY",
-      description = "The levels to test: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+      description = "The levels to test. Default: ${DEFAULT-VALUE}.")
   private List<Level> levels = List.of();
 
   @Option(
@@ -139,17 +139,22 @@ public final class Main implements Callable<Integer> {
         Cases.of(
             sections,
             each -> cases.isEmpty() ? levels.contains(each.getLevel()) : cases.contains(each));
+    if (chosen.isEmpty()) {
+      throw wrong("these levels have no case");
+    }
     Report report = new Report(specification, out());
     List<Result> results = new ArrayList<>();
     try (Target target = target()) {
       for (Section section : chosen) {
-        List<Result> ofSection =
-            section.getCaseList().stream().map(each -> CaseRun.of(each, target)).toList();
-        report.section(section, ofSection);
-        results.addAll(ofSection);
+        report.begin(section);
+        for (Case tested : section.getCaseList()) {
+          Result result = CaseRun.of(tested, target);
+          report.add(result);
+          results.add(result);
+        }
       }
     }
-    report.end(results, levels);
+    report.end(results, cases.isEmpty() ? levels : List.of());
     if (json != null) {
       Files.writeString(json, report.json(results, levels));
     }

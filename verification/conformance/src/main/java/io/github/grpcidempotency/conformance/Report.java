@@ -10,16 +10,18 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Prints results: a table for each section as soon as it has ended. */
+/** Prints results: a table for each section, with each case as soon as it has ended. */
 record Report(Specification specification, PrintWriter out) {
-  void section(Section section, List<Result> results) {
+  void begin(Section section) {
     out.println(section.getTitle());
-    for (Result result : results) {
-      out.printf(
-          "  %-11s %-7s %s%n",
-          word(result.verdict()), result.tested().getSentence(), result.tested().getName());
-      result.violations().forEach(violation -> out.println("                      " + violation));
-    }
+    out.flush();
+  }
+
+  void add(Result result) {
+    out.printf(
+        "  %-11s %-7s %s%n",
+        word(result.verdict()), result.tested().getSentence(), result.tested().getName());
+    result.violations().forEach(violation -> out.println("                      " + violation));
     out.flush();
   }
 
@@ -30,10 +32,15 @@ record Report(Specification specification, PrintWriter out) {
     out.flush();
   }
 
+  /**
+   * Prints the end of a run.
+   *
+   * @param levels the levels whose cases were all tested
+   */
   void end(List<Result> results, List<Level> levels) {
     out.println();
     long failed = count(results, Result.Verdict.FAILED);
-    if (failed == 0) {
+    if (failed == 0 && !levels.isEmpty()) {
       out.println(conforms(results, levels));
     }
     out.printf(

@@ -29,15 +29,20 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The runner against the library. */
 class ConformanceTest {
   @RegisterExtension static final PostgresFixture DATABASE = ServerUnderTest.database();
+
+  private static final Path PYTHON_SERVER =
+      RepositoryRoot.resolve("verification/conformance/python/server.py");
 
   @ParameterizedTest
   @EnumSource
@@ -124,21 +129,57 @@ class ConformanceTest {
   @Test
   @NeedsProgram(PYTHON3)
   void aServerInAnotherLanguageConforms() throws IOException {
+    Run run = againstPython(PYTHON_SERVER);
+
+    assertThat(run.code()).as(run.output()).isZero();
+    assertThat(run.output())
+        .contains("1.0-draft: core, concurrent.")
+        .contains(" 0 failed, 13 not offered"); // Recovery
+  }
+
+  /** Faults of a store, which nothing between runner and server can plant. */
+  @ParameterizedTest
+  @NeedsProgram(PYTHON3)
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          if first_request != request:      | if False:               | another-request-is-refused
+          if first_method != method:        | if False:               | another-method-is-refused
+          compared.ClearField("sent")       | pass                    | an-excluded-field-does-not-matter
+          compared.CopyFrom(request)        | compared.CopyFrom(request); compared.DiscardUnknownFields() | an-unknown-field-matters
+          failed.code not in self.terminal  | False                   | an-error-releases-the-key
+          failed.code not in self.terminal  | True                    | a-terminal-error-is-replayed
+          complete(caller, key, outcome, effects) | write_unprotected(effects) | a-retry-is-replayed
+          keys[0].lower() if keys           | keys[0] if keys         | upper-case-is-the-same-key
+          if required and not keys:         | if caller and not keys: | a-missing-required-key-is-refused-before-its-caller
+          WHERE caller = ? AND key = ?",    | WHERE caller = ? AND key = ? AND code IS NOT NULL", | a-duplicate-is-refused-or-waits
+          """)
+  void aFaultOfAStoreIsFoundByTheCaseOfItsSentence(
+      String right, String wrong, String foundBy, @TempDir Path folder) throws IOException {
+    String server = Files.readString(PYTHON_SERVER);
+    assertThat(server).contains(right);
+    Path faulty =
+        Files.writeString(
+            folder.resolve("server.py"),
+            server.replace("INSERT INTO records", "REPLACE INTO records").replace(right, wrong));
+
+    Run run = againstPython(faulty, "--case", foundBy);
+
+    assertThat(run.code()).as(run.output()).isOne();
+    assertThat(run.output()).contains("1 failed").doesNotContain("UNAVAILABLE", "UNKNOWN");
+  }
+
+  private static Run againstPython(Path program, String... arguments) throws IOException {
     Process server =
         PYTHON3
-            .process(
-                "-B", // no compiled files among the sources
-                RepositoryRoot.resolve("verification/conformance/python/server.py").toString(),
-                "0")
+            .process("-B", program.toString(), "0") // no compiled files among the sources
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
     try (BufferedReader port = server.inputReader(UTF_8)) {
-      Run run = Run.of("localhost:" + port.readLine());
-
-      assertThat(run.code()).as(run.output()).isZero();
-      assertThat(run.output())
-          .contains("1.0-draft: core, concurrent.")
-          .contains(" 0 failed, 13 not offered"); // Recovery
+      return Run.of(
+          Stream.concat(Stream.of("localhost:" + port.readLine()), Stream.of(arguments))
+              .toArray(String[]::new));
     } finally {
       server.destroyForcibly();
     }
@@ -198,6 +239,9 @@ class ConformanceTest {
           .contains("> Run")
           .contains("trailer idempotency-replayed: true")
           .endsWith("passed\n");
+      assertThat(Run.of(server.address(), "--case", "a-retry-is-replayed").output())
+          .contains("1 passed")
+          .doesNotContain("The server passed");
     }
   }
 
