@@ -86,12 +86,15 @@ class ConnectFailuresTest {
   @Test
   void aPoolWithAConnectionInUseIsExhaustedEvenIfItCanMakeNoOther() throws SQLException {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = pool(at(proxy.jdbcUrl()));
-        Connection used = pool.getConnection()) {
-      proxy.refuseNew();
+        HikariDataSource pool = pool(at(proxy.jdbcUrl()))) {
+      pool.setConnectionTimeout(60_000);
+      try (Connection used = pool.getConnection()) {
+        pool.setConnectionTimeout(PATIENCE_MILLIS);
+        proxy.refuseNew();
 
-      assertThat(causeOf(pool)).isEqualTo(FailureCause.POOL_EXHAUSTED);
-      assertThat(used.isValid(1)).isTrue();
+        assertThat(causeOf(pool)).isEqualTo(FailureCause.POOL_EXHAUSTED);
+        assertThat(used.isValid(60)).isTrue();
+      }
     }
   }
 

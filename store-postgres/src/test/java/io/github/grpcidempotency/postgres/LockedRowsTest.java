@@ -140,7 +140,7 @@ class LockedRowsTest {
     Queue<StreamObserver<Thing>> unanswered = new ConcurrentLinkedQueue<>();
     try (ThingServer server =
             PostgresThingServer.on(database.app())
-                .lease(Duration.ofMillis(600))
+                .lease(Duration.ofMillis(1500))
                 .handler((request, answer) -> unanswered.add(answer))
                 .start();
         ThingClient forgotten = ThingClient.to(server.port());

@@ -312,7 +312,7 @@ class StartupProbeTest {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(database.appUrl());
     config.setMaximumPoolSize(3);
-    config.setConnectionTimeout(1_000);
+    config.setConnectionTimeout(10_000);
     settings.accept(config);
     return new HikariDataSource(config);
   }
