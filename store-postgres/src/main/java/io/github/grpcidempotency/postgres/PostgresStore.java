@@ -12,6 +12,7 @@ import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
+import io.github.grpcidempotency.postgres.internal.operation.OutboxBacklog;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresCompletionWatch;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -25,10 +26,12 @@ import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.CompletionWatch;
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.OperationCatalog;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.StoreTransaction;
+import io.github.grpcidempotency.spi.UnfinishedWork;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
@@ -156,6 +159,11 @@ final class PostgresStore extends PostgresIdempotencyStore {
   }
 
   @Override
+  public UnfinishedWork unfinishedWork(Collection<RecordedProcedure> procedures) {
+    return new OutboxBacklog(database, procedures);
+  }
+
+  @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
     String retain = database.sql(request.procedure()).retain; // may need a connection of its own
     return database.inStore(
@@ -243,6 +251,11 @@ final class PostgresStore extends PostgresIdempotencyStore {
   @Override
   public BatchCounts batches() {
     return database.batches().counts();
+  }
+
+  @Override
+  public ConnectionCounts connectionCounts() {
+    return settings.connections().counts();
   }
 
   @Override
