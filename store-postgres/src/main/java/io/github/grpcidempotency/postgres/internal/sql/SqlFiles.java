@@ -27,7 +27,8 @@ import java.util.regex.Pattern;
  *
  * <p>Statements for several calls use two more. {@code ${short_lock_timeout}} limits how long the
  * row of one call delays the others. {@code ${indexed_plans}} prevents a plan that reads the whole
- * table: such a plan is the cheapest while the table is small, and would be kept while it grows.
+ * table: such a plan is the cheapest while the table is small, and would be kept while it grows. It
+ * also switches JIT off, which the high cost of a plan without an alternative would start.
  *
  * <p>Immutable.
  */
@@ -64,7 +65,9 @@ public final class SqlFiles {
               .put("restored_lock_timeout", RESTORED_LOCK_TIMEOUT)
               .put("short_lock_timeout", "set_config('lock_timeout', '100ms', true)")
               .put("generic_plans", "set_config('plan_cache_mode', 'force_generic_plan', true)")
-              .put("indexed_plans", "set_config('enable_seqscan', 'off', true)")
+              .put(
+                  "indexed_plans",
+                  "set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)")
               .buildOrThrow());
 
   private static final String FOLDER = "/io/github/grpcidempotency/postgres/sql/";
