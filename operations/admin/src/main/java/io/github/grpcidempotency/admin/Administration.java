@@ -247,8 +247,8 @@ public final class Administration {
   }
 
   /**
-   * Deletes expired records until none is left, in batches of 1,000. Each batch is a transaction,
-   * and adds a row to the audit table.
+   * Deletes expired records until none is left, in batches of 1,000. Each batch is a transaction.
+   * The last one adds a row with the number of all deleted records to the audit table.
    *
    * @return the number of deleted records
    */
@@ -256,13 +256,23 @@ public final class Administration {
     long swept = 0;
     int batch;
     do {
-      batch =
-          operate(
-              handle ->
-                  act(handle, "sweep", act).bind("batch", SWEEP_BATCH).mapTo(Integer.class).one());
+      batch = sweepBatch(SWEEP_BATCH, swept, act);
       swept += batch;
     } while (batch == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
+    if (batch == SWEEP_BATCH) {
+      sweepBatch(0, swept, act);
+    }
     return swept;
+  }
+
+  private int sweepBatch(int records, long swept, Act act) {
+    return operate(
+        handle ->
+            act(handle, "sweep", act)
+                .bind("batch", records)
+                .bind("swept", swept)
+                .mapTo(Integer.class)
+                .one());
   }
 
   /**

@@ -140,14 +140,17 @@ final class Migrate implements Callable<Integer> {
       surroundings
           .out()
           .println(
-              "The schema %s is at version %s already. Nothing was changed."
-                  .formatted(schema, version));
+              "The schema %s is at version %s already.%s"
+                  .formatted(schema, version, partitions ? "" : " Nothing was changed."));
     } else {
       surroundings
           .out()
           .println(
               "The schema %s is now at version %s; applied: %s."
                   .formatted(schema, version, String.join(", ", applied)));
+    }
+    if (partitions) {
+      surroundings.out().println("The functions for partitions were created.");
     }
   }
 }

@@ -413,6 +413,8 @@ class CommandsTest {
     assertThat(shell.run("sweep", "--reason", "r", "--output", "json").expect(ExitCode.OK).out())
         .isEqualToIgnoringNewLines("{\"swept\":0}");
     assertThat(ids("list", "--expired")).isEmpty();
+    assertThat(shell.run("audit", "--act", "sweep").expect(ExitCode.OK).out())
+        .contains("done, 1 deleted");
   }
 
   @Test

@@ -408,19 +408,26 @@ BEGIN
 END;
 $$;
 
--- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
-CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor "${schema}".act_text, reason "${schema}".act_text) RETURNS integer
+-- Deletes one batch of expired rows, and returns their number. The last batch of a sweep, which is smaller than asked for or empty, adds
+-- the only row of the sweep to the audit, unless the sweep has deleted nothing. swept_before is the number that its earlier batches
+-- have deleted.
+CREATE FUNCTION "${schema}".operator_sweep(
+    batch integer, swept_before bigint, actor "${schema}".act_text, reason "${schema}".act_text)
+  RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
 AS $$
 DECLARE
-  swept integer;
+  size  CONSTANT integer := least(batch, 10000);
+  swept integer := 0;
 BEGIN
-  swept := "${schema}".sweep_expired(least(batch, 10000));
-  IF swept > 0 THEN
+  IF size > 0 THEN
+    swept := "${schema}".sweep_expired(size);
+  END IF;
+  IF (swept < size OR size <= 0) AND swept_before + swept > 0 THEN
     INSERT INTO "${schema}".idempotency_audit (actor, act, deleted, result, reason)
-    VALUES (actor, 'sweep', swept, 'done', reason);
+    VALUES (actor, 'sweep', least(swept_before + swept, 2147483647), 'done', reason);
   END IF;
   RETURN swept;
 END;
