@@ -123,6 +123,17 @@ class MisbehavingDatabaseTest {
     }
   }
 
+  @Test
+  void aLanguageThatCannotBeLoadedIsNoDamageOfTheSchema() {
+    database.execute("UPDATE pg_proc SET probin = 'absent' WHERE proname = 'plpgsql_call_handler'");
+
+    assertThatThrownBy(() -> verify(store(database.app()), Things.CREATE_THING))
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining("could not access file \"absent\"")
+        .hasMessageContaining("Repair the installation of PostgreSQL")
+        .hasMessageNotContaining("Create it anew");
+  }
+
   /** Whoever asks for a running call, and claims nothing, would hear that there is none. */
   @Test
   void invisibleAdvisoryLocksAreRefusedForTransactionalProcedures() {

@@ -101,8 +101,9 @@ public final class Administration {
    * of the key, if an operator has freed or forgotten them, are in the {@linkplain AuditQuery#ofKey
    * audit}.
    *
-   * @param key the key as the client sends it, in its canonical form, after the prefix of its key
-   *     source if that has one
+   * @param key the key as the client sends it, in its canonical form, with or without the prefix of
+   *     its key source. Without it, the key is found if the prefix is {@code id:}, or one of the
+   *     100 most frequent prefixes of the newest 10,000 records
    */
   public List<OperationRecord> findKey(String key, Scope scope) {
     OperationQuery newest = OperationQuery.all(scope, OperationQuery.MAX_LIMIT);
@@ -111,12 +112,10 @@ public final class Administration {
 
   /**
    * Returns whether a call of a user with this key is running: with a reservation whose lease has
-   * not ended, or in a transaction, which has no record before it commits. For a transaction, this
-   * is the only information, and it needs the key and its whole caller: a tenant or project that is
-   * not given means outside all tenants or projects.
+   * not ended, or in a transaction, which has no record before it commits. If the scope has no
+   * tenant or no project, a transaction in any tenant and project counts.
    *
-   * @param key the key as the client sends it, in its canonical form, after the prefix of its key
-   *     source if that has one
+   * @param key the key as for {@link #findKey}
    */
   public boolean isRunning(String key, Scope scope, UUID userId) {
     return operate(
@@ -248,8 +247,8 @@ public final class Administration {
   }
 
   /**
-   * Deletes expired records until none is left, in batches of 1,000. Each batch is a transaction,
-   * and adds a row to the audit table.
+   * Deletes expired records until none is left, in batches of 1,000. Each batch is a transaction.
+   * The last one adds a row with the number of all deleted records to the audit table.
    *
    * @return the number of deleted records
    */
@@ -257,13 +256,23 @@ public final class Administration {
     long swept = 0;
     int batch;
     do {
-      batch =
-          operate(
-              handle ->
-                  act(handle, "sweep", act).bind("batch", SWEEP_BATCH).mapTo(Integer.class).one());
+      batch = sweepBatch(SWEEP_BATCH, swept, act);
       swept += batch;
     } while (batch == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
+    if (batch == SWEEP_BATCH) {
+      sweepBatch(0, swept, act);
+    }
     return swept;
+  }
+
+  private int sweepBatch(int records, long swept, Act act) {
+    return operate(
+        handle ->
+            act(handle, "sweep", act)
+                .bind("batch", records)
+                .bind("swept", swept)
+                .mapTo(Integer.class)
+                .one());
   }
 
   /**

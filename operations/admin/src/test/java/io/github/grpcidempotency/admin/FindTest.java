@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FindTest {
   @RegisterExtension static final Shop shop = Shop.open();
@@ -194,6 +196,46 @@ class FindTest {
   }
 
   @Test
+  void aCallInATransactionIsFoundWithoutItsTenantAndProject() {
+    insertRowsWithoutATenant();
+    Caller caller = user.inTenant("acme").inProject("apollo");
+    ClaimRequest request = Shop.request(caller, KEY);
+    Claim claim = ((ClaimResult.Won) shop.store().claimInTransaction(request)).claim();
+
+    assertThat(operator.isRunning(KEY, Scope.ALL, user.userId())).isTrue();
+    assertThat(operator.isRunning(KEY, Scope.ofTenant("acme"), user.userId())).isTrue();
+    assertThat(operator.isRunning(KEY, Scope.ofProject("acme", "apollo"), user.userId())).isTrue();
+    assertThat(operator.isRunning(KEY, Scope.ofProject("acme", "mercury"), user.userId()))
+        .isFalse();
+    assertThat(operator.isRunning(KEY, Scope.ALL, UUID.randomUUID())).isFalse();
+    assertThat(operator.isRunning("another key", Scope.ALL, user.userId())).isFalse();
+
+    Shop.complete(claim, Optional.empty());
+    assertThat(operator.isRunning(KEY, Scope.ALL, user.userId())).isFalse();
+  }
+
+  /** The prefix of assigned ids, of a source with a prefix, and of keys from contents. */
+  @ParameterizedTest
+  @ValueSource(strings = {"id:", "ci:", "github:", "sha256:"})
+  void aKeyIsFoundWithAndWithoutThePrefixOfItsSource(String prefix) {
+    String key = prefix + KEY;
+    UUID id = shop.claim(Shop.request(user.inTenant("acme"), key)).operationId();
+
+    assertThat(ids(operator.findKey(KEY, Scope.ALL))).containsExactly(id);
+    assertThat(ids(operator.findKey(key, Scope.ALL))).containsExactly(id);
+    assertThat(operator.findKey(KEY + "0", Scope.ALL)).isEmpty();
+    assertThat(operator.isRunning(KEY, Scope.ALL, user.userId())).isTrue();
+
+    String next = "order-4711";
+    Claim claim =
+        ((ClaimResult.Won) shop.store().claimInTransaction(Shop.request(user, prefix + next)))
+            .claim();
+    assertThat(operator.isRunning(next, Scope.ALL, user.userId())).isTrue();
+    Shop.complete(claim, Optional.empty());
+    assertThat(operator.isRunning(next, Scope.ALL, user.userId())).isFalse();
+  }
+
+  @Test
   void aCallClaimedAtItsCommitHasNoRecord() {
     ClaimRequest request = Shop.request(user, KEY);
     try (Claim claim = shop.store().claimAtCommit(request)) {
@@ -214,18 +256,7 @@ class FindTest {
 
   @Test
   void manyRowsWithoutATenantHideNoOperationOfAKey() {
-    shop.superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    """
-                    INSERT INTO idempotency.idempotency_keys
-                      (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
-                       response_bytes, completed, expires)
-                    SELECT gen_random_uuid(), '0-' || n, gen_random_uuid(), 'p', '\\x00', 1, '\\x00',
-                           now(), now() + interval '1 day'
-                      FROM generate_series(1, 250) AS n
-                    """));
+    insertRowsWithoutATenant();
     shop.claim(Shop.request(user.inTenant("acme"), "order-8"));
 
     assertThat(operator.isRunning("order-8", Scope.ALL, user.userId())).isTrue();
@@ -240,6 +271,21 @@ class FindTest {
     assertThat(operator.find(id).orElseThrow().toString())
         .contains(id.toString())
         .doesNotContain(KEY);
+  }
+
+  private static void insertRowsWithoutATenant() {
+    shop.superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    """
+                    INSERT INTO idempotency.idempotency_keys
+                      (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
+                       response_bytes, completed, expires)
+                    SELECT gen_random_uuid(), '0-' || n, gen_random_uuid(), 'p', '\\x00', 1, '\\x00',
+                           now(), now() + interval '1 day'
+                      FROM generate_series(1, 250) AS n
+                    """));
   }
 
   private OperationState state(UUID id) {

@@ -61,7 +61,11 @@ record AuditView(List<AuditEntry> entries) {
 
   private static String result(AuditEntry entry) {
     String word = entry.result().name().toLowerCase(Locale.ROOT);
-    return entry.forced() ? word + ", forced" : word;
+    String deleted =
+        entry.deleted() > 0 && entry.operationId().isEmpty()
+            ? String.format(Locale.ROOT, ", %,d deleted", entry.deleted())
+            : "";
+    return word + (entry.forced() ? ", forced" : "") + deleted;
   }
 
   static JsonObject json(AuditEntry entry) {

@@ -150,7 +150,7 @@ final class Migrate implements Callable<Integer> {
                   .formatted(schema, version, String.join(", ", applied)));
     }
     if (partitions) {
-      surroundings.out().println("The functions that move the table to partitions were created.");
+      surroundings.out().println("The functions for partitions were created.");
     }
   }
 }

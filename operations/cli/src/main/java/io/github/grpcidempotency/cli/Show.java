@@ -43,9 +43,6 @@ import picocli.CommandLine.Parameters;
       "  idempotency show 019303cd-3f00-7000-8000-000000000001 --contents --reason \"ticket 4711\""
     })
 final class Show implements Callable<Integer> {
-  /** What the key source for assigned ids puts before an id. */
-  private static final String ASSIGNED_ID = "id:";
-
   private static final Pattern UUID_TEXT =
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
   private static final int ACTS = 20;
@@ -55,9 +52,9 @@ final class Show implements Callable<Integer> {
   @Parameters(
       paramLabel = "KEY|OPERATION-ID",
       description =
-          "A key as sent by the client, after the prefix of its key source if that has one; or the"
-              + " id of an operation as in trailers, logs and the output of list. With -, it is read from the standard input, so that a key is not"
-              + " kept in the shell's history.")
+          "A key as sent by the client, with or without the prefix of its key source; or the id of"
+              + " an operation as in trailers, logs and the output of list. With -, it is read from"
+              + " the standard input, so that a key is not kept in the shell's history.")
   private String subject = "";
 
   @Mixin private WhoseOptions whose = new WhoseOptions();
@@ -110,7 +107,10 @@ final class Show implements Callable<Integer> {
       }
     }
     if (!output.isJson() && found.stream().allMatch(Found::byKey)) {
-      keys(wanted).forEach(key -> tellOfOthers(administration, key, found));
+      found.stream()
+          .map(one -> one.operation().key())
+          .distinct()
+          .forEach(key -> tellOfOthers(administration, key, found));
     }
     return ExitCode.OK.code();
   }
@@ -149,8 +149,7 @@ final class Show implements Callable<Integer> {
     if (byId.isPresent()) {
       return List.of(new Found(byId.get(), false));
     }
-    return keys(wanted).stream()
-        .flatMap(key -> administration.findKey(key, whose.scope()).stream())
+    return administration.findKey(key(wanted), whose.scope()).stream()
         .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .map(operation -> new Found(operation, true))
         .toList();
@@ -162,10 +161,8 @@ final class Show implements Callable<Integer> {
         : Optional.empty();
   }
 
-  /** Returns the keys that a text may stand for: itself, and an id that a caller has assigned. */
-  private static List<String> keys(String wanted) {
-    String canonical = wanted.toLowerCase(Locale.ROOT);
-    return id(wanted).isPresent() ? List.of(canonical, ASSIGNED_ID + canonical) : List.of(wanted);
+  private static String key(String wanted) {
+    return id(wanted).isPresent() ? wanted.toLowerCase(Locale.ROOT) : wanted;
   }
 
   /**
@@ -174,9 +171,7 @@ final class Show implements Callable<Integer> {
    */
   private int tellOfTheGone(Administration administration, String wanted) {
     Optional<UUID> user = whose.user();
-    if (user.isPresent()
-        && keys(wanted).stream()
-            .anyMatch(key -> administration.isRunning(key, whose.scope(), user.get()))) {
+    if (user.isPresent() && administration.isRunning(key(wanted), whose.scope(), user.get())) {
       surroundings
           .out()
           .println(
@@ -188,8 +183,7 @@ final class Show implements Callable<Integer> {
     List<AuditEntry> acts =
         new ArrayList<>(
             id(wanted).map(newest::ofOperation).map(administration::audit).orElse(List.of()));
-    keys(wanted)
-        .forEach(key -> acts.addAll(administration.audit(newest.ofKey(key, whose.scope(), user))));
+    acts.addAll(administration.audit(newest.ofKey(key(wanted), whose.scope(), user)));
     PrintWriter err = surroundings.err();
     err.println(
         "there is no record of it, neither as an operation nor as a key%s%s"
@@ -198,11 +192,12 @@ final class Show implements Callable<Integer> {
       err.println(Printable.text(AuditView.line(entry)));
       err.println("  " + Printable.text(AuditView.operation(entry)));
     }
-    err.println("a key whose source has a prefix is found with it, such as ci:order-4711");
+    err.println(
+        "a key such as ci:order-4711 is found without the prefix only if a recent record has it");
     err.println(
         "not known: operations that have expired, were erased, or have failed without a record, and"
             + " transactional calls that have not committed"
-            + " (--of-user or --subject, with --tenant and --project, looks for one)");
+            + " (--of-user or --subject looks for one)");
     return ExitCode.NEGATIVE.code();
   }
 

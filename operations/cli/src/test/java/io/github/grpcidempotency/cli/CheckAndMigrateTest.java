@@ -217,9 +217,10 @@ class CheckAndMigrateTest {
   void theFunctionsForPartitionsAreCreatedOnRequest() throws Exception {
     try (PostgresFixture empty = Orders.unmigrated()) {
       Shell owner = as(empty, Orders.OWNER);
-      owner.run("migrate").expect(ExitCode.OK);
       assertThat(owner.run("migrate", "--partitions").expect(ExitCode.OK).out())
-          .contains("at version 3 already.", "to partitions were created")
+          .contains("is now at version", "The functions for partitions were created.");
+      assertThat(owner.run("migrate", "--partitions").expect(ExitCode.OK).out())
+          .contains("already.", "The functions for partitions were created.")
           .doesNotContain("Nothing was changed");
       Orders.run(empty.owner(), "SELECT idempotency.partition_keys(2)");
       Orders.run(empty.owner(), "SELECT idempotency.grant_to('orders_app')");

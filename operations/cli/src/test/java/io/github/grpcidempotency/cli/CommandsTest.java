@@ -62,7 +62,7 @@ class CommandsTest {
   }
 
   @Test
-  void anAssignedIdIsFoundAsTheClientSendsIt() throws Exception {
+  void aKeyWhoseSourceHasAPrefixIsFoundAsTheClientSendsIt() throws Exception {
     String id = "019303CD-2F00-7000-8000-0000000000AB";
     Orders.run(
         database.superuser(),
@@ -70,14 +70,16 @@ class CommandsTest {
         INSERT INTO idempotency.idempotency_keys
           (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, response_bytes,
            completed, expires)
-        VALUES (gen_random_uuid(), 'id:019303cd-2f00-7000-8000-0000000000ab', gen_random_uuid(),
-                'p', '\\x00', 1, '\\x00', now(), now() + interval '1 day')
+        SELECT gen_random_uuid(), key, gen_random_uuid(), 'p', '\\x00', 1, '\\x00', now(), now() + interval '1 day'
+          FROM unnest(ARRAY['id:019303cd-2f00-7000-8000-0000000000ab', 'ci:order-of-ci']) AS key
         """);
 
     assertThat(shell.run("show", id).expect(ExitCode.OK).out())
         .contains("id:019303cd-2f00-7000-8000-0000000000ab");
-    assertThat(shell.run("show", "order-of-ci").expect(ExitCode.NEGATIVE).err())
-        .contains("a key whose source has a prefix is found with it");
+    assertThat(shell.run("show", "order-of-ci").expect(ExitCode.OK).out())
+        .contains("ci:order-of-ci");
+    assertThat(shell.run("show", "order-of-nobody").expect(ExitCode.NEGATIVE).err())
+        .contains("is found without the prefix only if a recent record has it");
   }
 
   @Test
@@ -411,6 +413,8 @@ class CommandsTest {
     assertThat(shell.run("sweep", "--reason", "r", "--output", "json").expect(ExitCode.OK).out())
         .isEqualToIgnoringNewLines("{\"swept\":0}");
     assertThat(ids("list", "--expired")).isEmpty();
+    assertThat(shell.run("audit", "--act", "sweep").expect(ExitCode.OK).out())
+        .contains("done, 1 deleted");
   }
 
   @Test

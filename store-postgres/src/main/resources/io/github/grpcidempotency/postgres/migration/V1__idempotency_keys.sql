@@ -151,6 +151,19 @@ AS $$
    WHERE k.completed IS NULL;
 $$;
 
+-- The advisory locks with a number of 64 bits that transactions hold: those of transactional calls, and those that the host itself takes.
+CREATE FUNCTION "${schema}".held_locks() RETURNS SETOF bigint
+  LANGUAGE sql STABLE
+AS $$
+  SELECT (l.classid::bigint << 32) | l.objid::bigint
+    FROM pg_locks AS l
+   WHERE l.locktype = 'advisory'
+     AND l.objsubid = 1
+     AND l.granted
+     AND l.mode = 'ExclusiveLock' -- claims of reserved calls share the lock for a moment
+     AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database());
+$$;
+
 -- Returns the locks of those operations that run: their reservation has a live lease and no unknown outcome, or a transaction has
 -- their advisory lock.
 CREATE FUNCTION "${schema}".in_flight(keys text[], users uuid[], tenants text[], projects text[], locks bigint[]) RETURNS SETOF bigint
@@ -161,14 +174,6 @@ AS $$
   WITH watched AS (
     SELECT *
       FROM unnest(keys, users, tenants, projects, locks) AS w (idempotency_key, user_uuid, tenant, project, lock_id)
-  ), held AS (
-    SELECT (l.classid::bigint << 32) | l.objid::bigint AS lock_id
-      FROM pg_locks AS l
-     WHERE l.locktype = 'advisory'
-       AND l.objsubid = 1
-       AND l.granted
-       AND l.mode = 'ExclusiveLock' -- claims of reserved calls share the lock for a moment
-       AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
   )
   SELECT w.lock_id
     FROM watched AS w
@@ -177,7 +182,7 @@ AS $$
      AND k.lease_expires > now()
      AND NOT k.outcome_unknown
   UNION
-  SELECT w.lock_id FROM watched AS w JOIN held USING (lock_id);
+  SELECT w.lock_id FROM watched AS w JOIN "${schema}".held_locks() AS h (lock_id) USING (lock_id);
 $$;
 
 -- Deletes one batch of expired rows without a live lease, and returns their number. Skips rows that another sweep has locked. If the
@@ -344,7 +349,7 @@ $$;
 
 -- The table in numbers. The number of rows is the planner's estimate; at most 10,001 expired rows are counted; and reservations are
 -- counted only if add_in_flight_index has made their index. A reservation is stuck if its lease has ended, or ends too late. key_locks
--- counts the advisory locks with a number of 64 bits: those of transactional calls, and those that the host itself takes.
+-- counts held_locks.
 CREATE FUNCTION "${schema}".statistics()
   RETURNS TABLE (
     rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
@@ -352,7 +357,8 @@ CREATE FUNCTION "${schema}".statistics()
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
-  SET enable_seqscan = off -- metrics call this often, and the planner prefers to read a table of up to 40,000 pages whole
+  SET enable_seqscan = off -- metrics call this often, and the planner prefers to read all expired rows, or the whole table,
+  SET enable_bitmapscan = off -- because it expects that row-level security hides most of them
   SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$
   WITH size AS (
@@ -392,17 +398,11 @@ AS $$
          CASE WHEN indexed.found THEN reserved.unknown END,
          reserved.oldest,
          least(ended.expired, 10000), ended.expired > 10000, ended.lag,
-         (SELECT count(*)
-            FROM pg_locks AS l
-           WHERE l.locktype = 'advisory'
-             AND l.objsubid = 1
-             AND l.granted
-             AND l.mode = 'ExclusiveLock'
-             AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
+         (SELECT count(*) FROM "${schema}".held_locks())
     FROM size, indexed, reserved, ended;
 $$;
 
 SELECT "${schema}".keep_for_owner(
   'flyway_schema_history', 'idempotency_keys', 'idempotency_waits', 'idempotency_facts', 'keep_for_owner', 'renew_leases',
-  'in_flight', 'sweep_expired', 'answer_beginnings', 'answers_after', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit', 'ends_too_late',
+  'held_locks', 'in_flight', 'sweep_expired', 'answer_beginnings', 'answers_after', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit', 'ends_too_late',
   'statistics');

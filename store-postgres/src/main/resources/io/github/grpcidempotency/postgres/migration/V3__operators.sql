@@ -108,15 +108,15 @@ AS $$
          END;
 $$;
 
--- The advisory lock of a transactional call, and the payload that notifies of the end of a call: the first 64 bits of a SHA-256 of the
--- user's id, and the tenant, the project and the key with a zero byte between them, as the store computes them.
+-- The advisory lock of a transactional call, and the payload that notifies of the end of a call, as the store computes them: the first
+-- 64 bits of a SHA-256 of user and key, whose lower half is combined with 32 bits of one of tenant and project. The upper half alone
+-- thus stands for a user's key in all tenants and projects.
 CREATE FUNCTION "${schema}".lock_of(of_key text, of_user uuid, of_tenant text, of_project text) RETURNS bigint
   LANGUAGE sql STABLE
 AS $$
-  SELECT ('x' || left(encode(sha256(uuid_send(of_user)
-                                    || convert_to(of_tenant, 'UTF8') || '\x00'::bytea
-                                    || convert_to(of_project, 'UTF8') || '\x00'::bytea
-                                    || convert_to(of_key, 'UTF8')), 'hex'), 16))::bit(64)::bigint;
+  SELECT ('x' || left(encode(sha256(uuid_send(of_user) || convert_to(of_key, 'UTF8')), 'hex'), 16))::bit(64)::bigint
+         # ('x00000000' || left(encode(sha256(convert_to(of_tenant, 'UTF8') || '\x00'::bytea || convert_to(of_project, 'UTF8')), 'hex'), 8)
+           )::bit(64)::bigint;
 $$;
 
 -- Lets the owner see every row until the setting is off again. Fails if the policy is another role's, as after a change of owner,
@@ -139,39 +139,62 @@ BEGIN
 END;
 $$;
 
+-- The keys that a client's text may stand for: itself, the text after the prefix of assigned ids, and the text after each of the 100
+-- most frequent prefixes of the newest 10,000 rows. A prefix ends with the first colon.
+CREATE FUNCTION "${schema}".keys_of(sent text) RETURNS SETOF text
+  LANGUAGE sql STABLE
+AS $$
+  SELECT sent
+  UNION
+  SELECT 'id:' || sent
+  UNION
+  (SELECT newest.prefix || sent
+     FROM (SELECT left(k.idempotency_key, strpos(k.idempotency_key, ':')) AS prefix
+             FROM "${schema}".idempotency_keys AS k
+            ORDER BY k.id DESC
+            LIMIT 10000) AS newest
+    WHERE newest.prefix <> ''
+    GROUP BY newest.prefix
+    ORDER BY count(*) DESC
+    LIMIT 100);
+$$;
+
 -- Whether a call of this user with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it
--- commits. For reservations, tenant and project are as in operator_find. A transaction is found by its lock only, whose number contains
--- tenant and project, so a null means outside all of them.
+-- commits. The key is as in operator_find. A null tenant or project stands for all. A transaction is found by its lock, so if either is
+-- null, transactions in all tenants and projects are meant.
 CREATE FUNCTION "${schema}".operator_is_running(of_key text, of_tenant text, of_project text, of_user uuid) RETURNS boolean
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
 AS $$
 DECLARE
+  keys    text[];
   running boolean;
 BEGIN
   PERFORM "${schema}".see_all_rows();
-  WITH asked AS (
-    SELECT k.tenant, k.project
-      FROM "${schema}".idempotency_keys AS k
-     WHERE k.idempotency_key = of_key
-       AND k.user_uuid = of_user
-       AND (of_tenant IS NULL OR k.tenant = of_tenant)
-       AND (of_project IS NULL OR k.project = of_project)
-    UNION
-    SELECT COALESCE(of_tenant, ''), COALESCE(of_project, '')
-  ), names AS (
-    SELECT array_agg(of_key) AS keys, array_agg(of_user) AS users, array_agg(a.tenant) AS tenants, array_agg(a.project) AS projects,
-           array_agg("${schema}".lock_of(of_key, of_user, a.tenant, a.project)) AS locks
-      FROM asked AS a
-  )
-  SELECT EXISTS (SELECT FROM "${schema}".in_flight(n.keys, n.users, n.tenants, n.projects, n.locks)) INTO running FROM names AS n;
+  keys := ARRAY(SELECT "${schema}".keys_of(of_key));
+  running := EXISTS (
+      SELECT
+        FROM "${schema}".idempotency_keys AS k
+       WHERE k.idempotency_key = ANY (keys)
+         AND k.user_uuid = of_user
+         AND (of_tenant IS NULL OR k.tenant = of_tenant)
+         AND (of_project IS NULL OR k.project = of_project)
+         AND k.completed IS NULL
+         AND k.lease_expires > now()
+         AND NOT k.outcome_unknown)
+    OR EXISTS (
+      SELECT
+        FROM unnest(keys) AS a (idempotency_key)
+       CROSS JOIN LATERAL "${schema}".lock_of(a.idempotency_key, of_user, COALESCE(of_tenant, ''), COALESCE(of_project, '')) AS asked
+        JOIN "${schema}".held_locks() AS held
+          ON held = asked OR (num_nulls(of_tenant, of_project) > 0 AND held >> 32 = asked >> 32));
   PERFORM set_config('idempotency.operator', 'off', true);
   RETURN running;
 END;
 $$;
 
--- Finds operations: that of an id, those of a key, or all. A null argument does not restrict. A tenant or project that is empty means
+-- Finds operations: that of an id, those of a key, or all. A key may lack the prefix of its source: see keys_of. A null argument does not restrict. A tenant or project that is empty means
 -- outside all tenants or projects. The function reads at most 20,000 rows of one index, so it may return less than a page. Its last row
 -- then has no operation, but the place where the next page continues. The index is
 --   the primary key, if an id is given, or that of keys, if a key is given;
@@ -190,8 +213,8 @@ CREATE FUNCTION "${schema}".operator_find(
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
-  SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
-  SET enable_bitmapscan = off -- as well, because a bitmap scan has no order
+  SET enable_seqscan = off -- the planner would rather sort all expired rows than read 20,000 rows in the order of their index,
+  SET enable_bitmapscan = off -- because it expects that row-level security hides most of them
   SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$
 DECLARE
@@ -208,6 +231,7 @@ DECLARE
   token       text := 'id::text';
   newest      uuid;
   oldest      uuid;
+  keys        text[];
   resources   text; -- the columns of the host's resource types
   types       text;
   found       integer;
@@ -224,7 +248,8 @@ BEGIN
   ELSE
     after_id := continued::uuid;
     IF named THEN
-      along := along || ' AND ($14 IS NULL OR k.id = $14) AND ($15 IS NULL OR k.idempotency_key = $15)';
+      keys := CASE WHEN of_key IS NOT NULL THEN ARRAY(SELECT "${schema}".keys_of(of_key)) END;
+      along := along || ' AND ($14 IS NULL OR k.id = $14) AND ($15 IS NULL OR k.idempotency_key = ANY ($15))';
     ELSIF in_flight THEN
       along := along || ' AND k.completed IS NULL';
     ELSE
@@ -276,7 +301,7 @@ BEGIN
     ' ORDER BY %s LIMIT %s',
     token, COALESCE(types, 'WHEN false THEN NULL'), COALESCE(resources, ''), along, sorted, most, sorted, page)
     USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest,
-          newer_than, of_server, operation_id, of_key;
+          newer_than, of_server, operation_id, keys;
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found < page THEN
     EXECUTE format(
@@ -284,7 +309,7 @@ BEGIN
       token, along, sorted, most - 1)
       INTO continue_with
       USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest,
-            newer_than, of_server, operation_id, of_key;
+            newer_than, of_server, operation_id, keys;
     IF continue_with IS NOT NULL THEN
       operation := NULL;
       RETURN NEXT;
@@ -383,19 +408,26 @@ BEGIN
 END;
 $$;
 
--- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
-CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor "${schema}".act_text, reason "${schema}".act_text) RETURNS integer
+-- Deletes one batch of expired rows, and returns their number. The last batch of a sweep, which is smaller than asked for or empty, adds
+-- the only row of the sweep to the audit, unless the sweep has deleted nothing. swept_before is the number that its earlier batches
+-- have deleted.
+CREATE FUNCTION "${schema}".operator_sweep(
+    batch integer, swept_before bigint, actor "${schema}".act_text, reason "${schema}".act_text)
+  RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
 AS $$
 DECLARE
-  swept integer;
+  size  CONSTANT integer := least(batch, 10000);
+  swept integer := 0;
 BEGIN
-  swept := "${schema}".sweep_expired(least(batch, 10000));
-  IF swept > 0 THEN
+  IF size > 0 THEN
+    swept := "${schema}".sweep_expired(size);
+  END IF;
+  IF (swept < size OR size <= 0) AND swept_before + swept > 0 THEN
     INSERT INTO "${schema}".idempotency_audit (actor, act, deleted, result, reason)
-    VALUES (actor, 'sweep', swept, 'done', reason);
+    VALUES (actor, 'sweep', least(swept_before + swept, 2147483647), 'done', reason);
   END IF;
   RETURN swept;
 END;
@@ -455,9 +487,6 @@ CREATE FUNCTION "${schema}".operator_erase(
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
-  SET enable_seqscan = off -- as in operator_find
-  SET enable_bitmapscan = off
-  SET jit = off
 AS $$
 DECLARE
   most     CONSTANT integer := 10000;
@@ -577,7 +606,7 @@ $$;
 
 SELECT "${schema}".keep_for_owner(
   'idempotency_audit', 'idempotency_audit_id_seq', 'idempotency_salt', 'keyed_hash', 'refuse_change_of_audit', 'state_of', 'lock_of',
-  'see_all_rows', 'operator_find', 'operator_is_running', 'add_to_audit', 'wake', 'operator_delete', 'operator_sweep',
+  'see_all_rows', 'keys_of', 'operator_find', 'operator_is_running', 'add_to_audit', 'wake', 'operator_delete', 'operator_sweep',
   'operator_request_contents', 'operator_contents', 'operator_erase', 'operator_audit', 'grant_operator_to', 'grant_contents_to');
 
 UPDATE "${schema}".idempotency_facts SET value = '3' WHERE name = 'version';

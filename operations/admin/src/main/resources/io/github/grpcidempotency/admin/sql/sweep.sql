@@ -1,1 +1,1 @@
-SELECT "${schema}".operator_sweep(:batch, :actor, :reason)
+SELECT "${schema}".operator_sweep(:batch, :swept, :actor, :reason)

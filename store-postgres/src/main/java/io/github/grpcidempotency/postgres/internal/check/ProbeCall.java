@@ -147,7 +147,13 @@ final class ProbeCall {
       logger.debug("a trial call failed", failure);
       problems.add(
           "a trial call of the start-up check could not %s: %s%s"
-              .formatted(step, reasonOf(failure), remedy));
+              .formatted(
+                  step,
+                  reasonOf(failure),
+                  Failures.lacksLibrary(failure)
+                      ? ". Repair the installation of PostgreSQL on the database's machine, which"
+                          + " lacks this file. The schema is not damaged"
+                      : remedy));
     }
   }
 

@@ -32,6 +32,7 @@ public final class Failures {
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String INVALID_TEXT = "22P02";
   private static final String SERIALIZATION_FAILURE = "40001";
+  private static final String UNDEFINED_FILE = "58P01";
   private static final String TOO_MANY_CONNECTIONS = "53300";
   private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -297,6 +298,11 @@ public final class Failures {
   /** Returns whether a text could not be converted, such as an empty tenant to a number. */
   public static boolean isInvalidText(JdbiException failure) {
     return sqlState(failure).equals(INVALID_TEXT);
+  }
+
+  /** Returns whether the database cannot load a library, such as that of PL/pgSQL. */
+  public static boolean lacksLibrary(RuntimeException failure) {
+    return sqlState(failure).equals(UNDEFINED_FILE);
   }
 
   public static boolean isForeignKeyViolation(JdbiException failure) {
