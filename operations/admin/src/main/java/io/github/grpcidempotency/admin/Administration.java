@@ -130,6 +130,22 @@ public final class Administration {
   }
 
   /**
+   * Returns the running transactions of transactional calls of a user with this key. The arguments
+   * are those of {@link #isRunning}.
+   */
+  public List<RunningTransaction> transactions(String key, Scope scope, UUID userId) {
+    return operate(
+        handle ->
+            query(handle, "transactions")
+                .bind("key", key)
+                .bind("tenant", scope.tenant())
+                .bind("project", scope.project())
+                .bind("user", userId)
+                .map((row, context) -> Rows.transaction(row))
+                .list());
+  }
+
+  /**
    * Lists a page of operations: those that were created last first; or, if the query is about
    * expiry, those that expire soonest first.
    */

@@ -45,6 +45,14 @@ final class Rows {
         time(row, "read"));
   }
 
+  static RunningTransaction transaction(ResultSet row) throws SQLException {
+    return new RunningTransaction(
+        Optional.ofNullable(row.getObject("pid", Integer.class)),
+        text(row, "application"),
+        text(row, "address"),
+        optionalTime(row, "since"));
+  }
+
   static Contents contents(ResultSet row) throws SQLException {
     return new Contents(
         Optional.ofNullable(row.getBytes("response_bytes")),

@@ -54,6 +54,7 @@ class RightsTest {
             "operator_find",
             "operator_is_running",
             "operator_sweep",
+            "operator_transactions",
             "statistics");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.READER)))
         .containsExactly(

@@ -18,14 +18,18 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.PGConnection;
 
 /**
  * What an operator sees and does. {@link PageTest} runs the ordinary uses, which the page shows.
@@ -80,6 +84,36 @@ class CommandsTest {
         .contains("ci:order-of-ci");
     assertThat(shell.run("show", "order-of-nobody").expect(ExitCode.NEGATIVE).err())
         .contains("is found without the prefix only if a recent record has it");
+  }
+
+  @Test
+  void aRunningTransactionIsShownWithItsProcess() throws Exception {
+    String user = "00000000-0000-4000-8000-00000000000b";
+    try (Connection running = database.superuser().getConnection();
+        Statement statement = running.createStatement()) {
+      running.setAutoCommit(false);
+      statement.execute(
+          "SELECT pg_advisory_xact_lock(idempotency.lock_of('order-9', '%s', 'acme', ''))"
+              .formatted(user));
+      String process = Integer.toString(running.unwrap(PGConnection.class).getBackendPID());
+      String[] show = {"show", "order-9", "--of-user", user, "--tenant", "acme"};
+
+      assertThat(shell.run(show).expect(ExitCode.OK).out())
+          .contains("A transaction with this key is running: process " + process);
+      assertThat(
+              shell
+                  .run(
+                      Stream.concat(Stream.of(show), Stream.of("--output", "json"))
+                          .toArray(String[]::new))
+                  .expect(ExitCode.OK)
+                  .json()
+                  .get(0)
+                  .get("process")
+                  .getAsString())
+          .isEqualTo(process);
+      shell.run("show", "order-9", "--of-user", user).expect(ExitCode.OK);
+      shell.run("show", "order-9").expect(ExitCode.NEGATIVE);
+    }
   }
 
   @Test
