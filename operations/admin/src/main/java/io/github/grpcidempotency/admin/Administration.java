@@ -263,6 +263,15 @@ public final class Administration {
   }
 
   /**
+   * Returns the records of each procedure, the procedure with the most records first. Reads 10,000
+   * pages of the table, or all.
+   */
+  public List<Statistics.OfProcedure> procedures() {
+    return operate(
+        handle -> query(handle, "procedures").map((row, context) -> Rows.procedure(row)).list());
+  }
+
+  /**
    * Deletes expired records until none is left, in batches of 1,000. Each batch is a transaction,
    * and adds a row to the audit table.
    *

@@ -94,6 +94,14 @@ final class Rows {
         row.getLong("key_locks"));
   }
 
+  static Statistics.OfProcedure procedure(ResultSet row) throws SQLException {
+    return new Statistics.OfProcedure(
+        row.getString("procedure"),
+        row.getLong("records"),
+        row.getLong("last_hour"),
+        row.getLong("last_day"));
+  }
+
   private static Optional<Statistics.InFlight> inFlight(ResultSet row) throws SQLException {
     long all = row.getLong("in_flight");
     return row.wasNull()

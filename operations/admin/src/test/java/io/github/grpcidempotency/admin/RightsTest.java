@@ -53,6 +53,7 @@ class RightsTest {
             "operator_erase",
             "operator_find",
             "operator_is_running",
+            "operator_procedures",
             "operator_sweep",
             "operator_transactions",
             "statistics");

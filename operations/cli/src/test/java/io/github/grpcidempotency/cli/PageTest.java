@@ -136,6 +136,9 @@ class PageTest {
     objects.put("contents", shown.get("contents").getAsJsonObject());
     objects.put("audit", shown.get("audit").getAsJsonArray().get(0).getAsJsonObject());
     objects.put("stats", only(shell.run("stats", "--output", "json")));
+    objects.put(
+        "procedures",
+        objects.get("stats").get("procedures").getAsJsonArray().get(0).getAsJsonObject());
 
     String page = Files.readString(PAGE);
     objects.forEach(

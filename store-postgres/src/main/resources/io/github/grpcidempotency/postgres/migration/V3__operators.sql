@@ -342,6 +342,35 @@ BEGIN
 END;
 $$;
 
+-- The records of each procedure, and how many of them were created within the last hour and the last day. A table with more pages than
+-- given is estimated from a random sample of about as many, so that a call costs the same for a table of any size.
+CREATE FUNCTION "${schema}".operator_procedures(pages integer DEFAULT 10000)
+  RETURNS TABLE (procedure text, records bigint, last_hour bigint, last_day bigint)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+DECLARE
+  share double precision;
+BEGIN
+  SELECT least(1, pages * current_setting('block_size')::bigint / greatest(sum(pg_relation_size(c.oid)), 1)::double precision)
+    INTO share
+    FROM pg_class AS c
+   WHERE c.oid = '"${schema}".idempotency_keys'::regclass
+      OR c.oid IN (SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = '"${schema}".idempotency_keys'::regclass);
+  PERFORM "${schema}".see_all_rows();
+  RETURN QUERY
+    SELECT k.procedure,
+           (count(*) / share)::bigint,
+           (count(*) FILTER (WHERE k.created > now() - interval '1 hour') / share)::bigint,
+           (count(*) FILTER (WHERE k.created > now() - interval '1 day') / share)::bigint
+      FROM "${schema}".idempotency_keys AS k TABLESAMPLE SYSTEM (100 * share)
+     GROUP BY k.procedure
+     ORDER BY 2 DESC, 1;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
 -- Adds an act on an operation to the audit, and returns its number. k is a row of idempotency_keys.
 CREATE FUNCTION "${schema}".add_to_audit(
     actor text, act text, operation_id uuid, k anyelement, forced boolean, deleted integer, result text, reason text)
@@ -605,7 +634,7 @@ BEGIN
   EXECUTE format(
     'GRANT USAGE ON SCHEMA "${schema}" TO %1$I;'
     'GRANT EXECUTE ON FUNCTION "${schema}".current_user_id, "${schema}".current_user_ids, "${schema}".operator_find, "${schema}".operator_is_running,'
-    ' "${schema}".operator_transactions, "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
+    ' "${schema}".operator_transactions, "${schema}".operator_procedures, "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
     ' "${schema}".operator_audit, "${schema}".statistics TO %1$I',
     operator_role);
 END;
@@ -625,8 +654,8 @@ $$;
 
 SELECT "${schema}".keep_for_owner(
   'idempotency_audit', 'idempotency_audit_id_seq', 'idempotency_salt', 'keyed_hash', 'refuse_change_of_audit', 'state_of', 'lock_of',
-  'see_all_rows', 'keys_of', 'transactions_of', 'operator_find', 'operator_is_running', 'operator_transactions', 'add_to_audit', 'wake',
-  'operator_delete', 'operator_sweep', 'operator_request_contents', 'operator_contents', 'operator_erase', 'operator_audit',
-  'grant_operator_to', 'grant_contents_to');
+  'see_all_rows', 'keys_of', 'transactions_of', 'operator_find', 'operator_is_running', 'operator_transactions', 'operator_procedures',
+  'add_to_audit', 'wake', 'operator_delete', 'operator_sweep', 'operator_request_contents', 'operator_contents', 'operator_erase',
+  'operator_audit', 'grant_operator_to', 'grant_contents_to');
 
 UPDATE "${schema}".idempotency_facts SET value = '3' WHERE name = 'version';
