@@ -11,7 +11,9 @@ import static io.github.grpcidempotency.cli.OperationIds.STUCK;
 import static io.github.grpcidempotency.cli.OperationIds.STUCK_KEY;
 import static io.github.grpcidempotency.cli.OperationIds.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
 import io.github.grpcidempotency.key.Caller;
@@ -438,6 +440,58 @@ class CommandsTest {
 
     assertThat(shell.run("stats").expect(ExitCode.OK).out())
         .contains("in flight     0", "oldest        none in flight");
+  }
+
+  @Test
+  void workIsCountedByItsStatusInTheOutboxOfEachUser() throws Exception {
+    Orders.run(
+        database.superuser(),
+        """
+        INSERT INTO app.orders SELECT md5(n::text)::uuid FROM generate_series(1, 30) AS n;
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, created, completed, expires,
+           order_id)
+        SELECT ('019303cd-4f01-7000-8000-' || lpad(n::text, 12, '0'))::uuid, n::text, md5((n % 3)::text)::uuid, 'p/Q',
+               '\\x00', 1, now() - (31 - n) * interval '1 hour', now() - (31 - n) * interval '1 hour',
+               now() + interval '1 day', md5(n::text)::uuid
+          FROM generate_series(1, 30) AS n;
+        INSERT INTO app.outbox (order_id, user_id, status)
+        SELECT md5(n::text)::uuid, md5((n % 3)::text)::uuid, CASE WHEN n < 23 THEN 'done' ELSE 'pending' END
+          FROM generate_series(1, 29) AS n;
+        """);
+    String outbox =
+        "SELECT status FROM app.outbox WHERE order_id = :resource_id AND user_id = :user_id"
+            + " AND :tenant || :project = '' ORDER BY id DESC LIMIT 1";
+    String[] work = {"work", "--procedure", "p/Q", "--outbox", outbox, "--output", "json"};
+
+    List<JsonObject> statuses = shell.run(work).expect(ExitCode.OK).json();
+    assertThat(statuses)
+        .extracting(
+            each -> each.get("status").getAsString(), each -> each.get("records").getAsInt())
+        .containsExactly(tuple("done", 22), tuple("no entry", 1), tuple("pending", 7));
+    assertThat(statuses.get(0).get("oldest_operations").getAsJsonArray())
+        .hasSize(20)
+        .first()
+        .extracting(JsonElement::getAsString)
+        .isEqualTo("019303cd-4f01-7000-8000-000000000001");
+    assertThat(statuses.get(2).get("oldest_seconds").getAsLong()).isGreaterThanOrEqualTo(8 * 3600);
+
+    Result limited = shell.run("work", "--procedure", "p/Q", "--outbox", outbox, "--limit", "3");
+    assertThat(limited.expect(ExitCode.OK).out()).containsPattern("pending +2 +3h");
+    assertThat(limited.err()).contains("older records were not read");
+    assertThat(shell.run("work", "--procedure", "p/R", "--outbox", outbox).err())
+        .contains("no record matches");
+    assertThat(
+            shell
+                .run("work", "--procedure", "p/Q", "--outbox", "SELECT 1")
+                .expect(ExitCode.USAGE)
+                .err())
+        .contains(":resource_id");
+    assertThat(auditor().run(work).expect(ExitCode.NO_RIGHT).err())
+        .contains("permission denied for schema app");
+    shell
+        .run("work", "--procedure", "p/Q", "--outbox", outbox, "--limit", "0")
+        .expect(ExitCode.USAGE);
   }
 
   @Test

@@ -139,6 +139,17 @@ class PageTest {
     objects.put(
         "procedures",
         objects.get("stats").get("procedures").getAsJsonArray().get(0).getAsJsonObject());
+    objects.put(
+        "work",
+        only(
+            shell.run(
+                "work",
+                "--procedure",
+                "orders.v1.OrderService/CreateOrder",
+                "--outbox",
+                "SELECT status FROM app.outbox WHERE order_id = :resource_id",
+                "--output",
+                "json")));
 
     String page = Files.readString(PAGE);
     objects.forEach(
