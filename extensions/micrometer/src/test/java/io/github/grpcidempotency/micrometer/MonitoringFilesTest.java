@@ -32,7 +32,10 @@ class MonitoringFilesTest {
 
   private static final Pattern REASON = Pattern.compile("reason=\\\\?\"([A-Z_]+)");
   private static final Pattern GROUPING = Pattern.compile("by \\(([a-z, ]+)\\)");
-  private static final Pattern LABEL = Pattern.compile("([a-z]+)=\"");
+
+  /** Without the label of a histogram's buckets. */
+  private static final Pattern LABEL = Pattern.compile("\\b(?!le=)([a-z]+)=\"");
+
   private static final Pattern TESTED_SERIES =
       Pattern.compile("- series: '(?:nan:)?(idempotency_[a-z_]+)(\\{.*})'");
   private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
