@@ -250,8 +250,6 @@ class FindTest {
     assertThat(found.address()).isEmpty();
     assertThat(found.since()).isEmpty();
     assertThat(operator.transactions(KEY, Scope.ALL, user.userId())).containsExactly(found);
-    assertThat(operator.transactions(KEY, Scope.ofTenant("other"), user.userId()))
-        .containsExactly(found);
     assertThat(operator.transactions(KEY, Scope.ofProject("acme", "x"), user.userId())).isEmpty();
 
     shop.superuser()
