@@ -7,6 +7,9 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.spi.ClaimRequest;
@@ -35,13 +38,15 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Statements of the library that meet a row which another transaction has locked. */
+/** Statements of the library that meet a locked row, or take long. */
 class LockedRowsTest {
   @RegisterExtension
   static final TestDatabase database = TestDatabase.create().awaitingConnections();
@@ -56,6 +61,22 @@ class LockedRowsTest {
           "maintenance/wake.sql",
           "maintenance/wake_batch.sql",
           "settle/update.sql");
+
+  /**
+   * Files without a bound of their statements' time: they read and write rows whose keys or ids
+   * they know, or only settings. Those of transactions must not have one: PostgreSQL would end a
+   * commit's wait for a synchronous standby too, and report the commit as done.
+   */
+  private static final Pattern SHORT =
+      Pattern.compile(
+          "claim/(claim|claim_batch|delete_expired|extend|find|retain|select_record|take_over|time_line)"
+              + "|settle/(complete|complete_batch|is_completed|is_open|join|lock|mark_unknown|refer|release"
+              + "|release_batch|same_time_line|same_time_line_batch|update)"
+              + "|transaction/(begin|claim|claim_at_commit|delete_ended|find_owner|may_record|record"
+              + "|record_failure|rollback_with_status|taken|use)"
+              + "|maintenance/(announce_waits|wake|wake_batch)"
+              + "|operation/forget"
+              + "|check/(fact|flush|leak|place|pool|probe_foreign|probe_forget|probe_refusal|time_line)");
 
   private final KeyTable table = new KeyTable(database);
   private final UUID user = UUID.randomUUID();
@@ -178,6 +199,52 @@ class LockedRowsTest {
                   .filter(file -> waitsWithoutBound(read(file)))
                   .map(file -> folder.relativize(file).toString().replace('\\', '/')))
           .containsExactlyInAnyOrderElementsOf(PARTS);
+    }
+  }
+
+  @Test
+  void everyStatementThatMayTakeLongIsEndedByTheServer() throws Exception {
+    Path folder = Path.of("src/main/resources/io/github/grpcidempotency/postgres/sql");
+    try (Stream<Path> files = Files.walk(folder)) {
+      assertThat(
+              files
+                  .filter(file -> file.toString().endsWith(".sql"))
+                  .filter(file -> !read(file).contains("${statement_timeout}"))
+                  .map(file -> folder.relativize(file).toString().replace('\\', '/'))
+                  .map(file -> file.replace(".sql", "")))
+          .isNotEmpty()
+          .allMatch(file -> SHORT.matcher(file).matches());
+    }
+  }
+
+  @Test
+  void theServerEndsAStatementOfAFlushThatHasSetItsLimit() throws Exception {
+    String limit = SqlFiles.WITHOUT_SCHEMA.load("check/tables").split(";")[0];
+
+    assertThatExceptionOfType(JdbiException.class)
+        .isThrownBy(
+            () ->
+                inOneFlush(
+                    "SELECT set_config('statement_timeout', '100ms', true); SELECT pg_sleep(600)"))
+        .satisfies(
+            failure -> assertThat(Failures.causeOf(failure)).isEqualTo(FailureCause.TIMEOUT));
+    for (String longer : List.of("0", "2h")) {
+      assertThat(
+              limitAfter("SELECT set_config('statement_timeout', '" + longer + "', true)", limit))
+          .isEqualTo("1min");
+    }
+    assertThat(limitAfter("SELECT set_config('statement_timeout', '5s', true)", limit))
+        .isEqualTo("5s");
+  }
+
+  private static String limitAfter(String host, String limit) throws SQLException {
+    return inOneFlush(host + "; " + limit + "; SELECT current_setting('statement_timeout')");
+  }
+
+  private static String inOneFlush(String sql) throws SQLException {
+    try (Connection connection = database.app().getConnection()) {
+      return StatementBatch.run(connection, sql, values -> values, row -> row.getString(1))
+          .orElseThrow();
     }
   }
 

@@ -165,7 +165,7 @@ class LargeTableTest {
                 SELECT p.proname
                   FROM pg_proc AS p
                  WHERE p.pronamespace = 'idempotency'::regnamespace
-                   AND 'enable_seqscan=off' = ANY (p.proconfig)
+                   AND EXISTS (SELECT FROM unnest(p.proconfig) AS setting WHERE setting LIKE 'enable%')
                    AND NOT 'jit=off' = ANY (p.proconfig)
                 """))
         .isEmpty();

@@ -317,7 +317,8 @@ CREATE FUNCTION "${schema}".statistics()
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
-  SET enable_seqscan = off -- metrics call this often, and the planner prefers to read a table of up to 40,000 pages whole
+  SET enable_seqscan = off -- metrics call this often, and the planner prefers to read all expired rows, or the whole table,
+  SET enable_bitmapscan = off -- because it expects that row-level security hides most of them
   SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$
   WITH size AS (

@@ -236,8 +236,8 @@ CREATE FUNCTION "${schema}".operator_find(
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
-  SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
-  SET enable_bitmapscan = off -- as well, because a bitmap scan has no order
+  SET enable_seqscan = off -- the planner would rather sort all expired rows than read 20,000 rows in the order of their index,
+  SET enable_bitmapscan = off -- because it expects that row-level security hides most of them
   SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$
 DECLARE
@@ -532,9 +532,6 @@ CREATE FUNCTION "${schema}".operator_erase(
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
-  SET enable_seqscan = off -- as in operator_find
-  SET enable_bitmapscan = off
-  SET jit = off
 AS $$
 DECLARE
   most     CONSTANT integer := 10000;

@@ -18,16 +18,18 @@ import java.util.regex.Pattern;
  * caller, until the end of the transaction, and {@code ${same_key}}, which selects the row {@code
  * k} of a key and its caller. The schema's name is written in quotation marks.
  *
- * <p>Every file may use two settings, which last until the end of the transaction. {@code
- * ${lock_timeout}} limits the wait for a locked row or table. {@code ${generic_plans}} makes
- * PostgreSQL use one plan for all values: a statement that knows its key needs no other, but
- * PostgreSQL would plan it again for each execution if the table is partitioned. A file that runs
- * within a transaction of a handler uses {@code ${kept_lock_timeout}} instead, and {@code
+ * <p>Every file may use three settings, which last until the end of the transaction. {@code
+ * ${lock_timeout}} limits the wait for a locked row or table. {@code ${statement_timeout}} limits a
+ * statement that reads more than the rows of known keys. {@code ${generic_plans}} makes PostgreSQL
+ * use one plan for all values: a statement that knows its key needs no other, but PostgreSQL would
+ * plan it again for each execution if the table is partitioned. A file that runs within a
+ * transaction of a handler uses {@code ${kept_lock_timeout}} instead, and {@code
  * ${restored_lock_timeout}} at its end.
  *
  * <p>Statements for several calls use two more. {@code ${short_lock_timeout}} limits how long the
  * row of one call delays the others. {@code ${indexed_plans}} prevents a plan that reads the whole
- * table: such a plan is the cheapest while the table is small, and would be kept while it grows.
+ * table: such a plan is the cheapest while the table is small, and would be kept while it grows. It
+ * also switches JIT off, which the high cost of a plan without an alternative would start.
  *
  * <p>Immutable.
  */
@@ -37,6 +39,17 @@ public final class SqlFiles {
    * which nothing arrives for longer. The migration sets the same value for the functions.
    */
   private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
+
+  /**
+   * Ends a statement whose client has gone. A shorter time that the host has set stays. Statements
+   * in front of a {@code COMMIT} do not use it: PostgreSQL would also end the commit's wait for a
+   * synchronous standby, and report the commit as done.
+   */
+  private static final String STATEMENT_TIMEOUT =
+      "set_config('statement_timeout',"
+          + " CASE WHEN CAST(current_setting('statement_timeout') AS interval)"
+          + " BETWEEN interval '1 ms' AND interval '1 min'"
+          + " THEN current_setting('statement_timeout') ELSE '1min' END, true)";
 
   private static final String CALLER =
       "set_config('app.current_user_id', :user, true),"
@@ -62,9 +75,12 @@ public final class SqlFiles {
               .put("lock_timeout", LOCK_TIMEOUT)
               .put("kept_lock_timeout", KEPT_LOCK_TIMEOUT)
               .put("restored_lock_timeout", RESTORED_LOCK_TIMEOUT)
+              .put("statement_timeout", STATEMENT_TIMEOUT)
               .put("short_lock_timeout", "set_config('lock_timeout', '100ms', true)")
               .put("generic_plans", "set_config('plan_cache_mode', 'force_generic_plan', true)")
-              .put("indexed_plans", "set_config('enable_seqscan', 'off', true)")
+              .put(
+                  "indexed_plans",
+                  "set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)")
               .buildOrThrow());
 
   private static final String FOLDER = "/io/github/grpcidempotency/postgres/sql/";

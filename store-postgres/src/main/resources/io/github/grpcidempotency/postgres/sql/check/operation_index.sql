@@ -1,3 +1,5 @@
+SELECT ${statement_timeout};
+
 SELECT EXISTS (
   SELECT
     FROM pg_index AS i

@@ -1,4 +1,4 @@
-SELECT ${lock_timeout};
+SELECT ${lock_timeout}, ${statement_timeout};
 
 -- The columns of resource types: those with a foreign key, and those whose type was added as not enforced.
 SELECT a.attname AS name,

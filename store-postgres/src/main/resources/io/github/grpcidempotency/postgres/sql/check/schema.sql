@@ -1,3 +1,5 @@
+SELECT ${statement_timeout};
+
 -- One row per problem of the table; no row if there is no problem.
 WITH keys AS (
   SELECT c.oid, c.relowner, c.relrowsecurity, c.relforcerowsecurity

@@ -1,3 +1,5 @@
+SELECT ${statement_timeout};
+
 -- Whether the tables of keys and of facts exist, and whether the role may read the facts.
 SELECT keys.oid IS NOT NULL AS has_keys,
        facts.oid IS NOT NULL AS has_facts,

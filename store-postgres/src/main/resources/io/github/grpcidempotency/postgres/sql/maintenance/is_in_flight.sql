@@ -1,3 +1,5 @@
+SELECT ${statement_timeout};
+
 SELECT running
   FROM "${schema}".in_flight(
          ARRAY[CAST(:key AS text)], ARRAY[CAST(:user AS uuid)], ARRAY[CAST(:tenant AS text)],

@@ -1,4 +1,4 @@
-SELECT ${caller}, ${lock_timeout};
+SELECT ${caller}, ${lock_timeout}, ${statement_timeout};
 
 SELECT k.id,
        k.idempotency_key,
