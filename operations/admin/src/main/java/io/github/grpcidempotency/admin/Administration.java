@@ -130,6 +130,22 @@ public final class Administration {
   }
 
   /**
+   * Returns the running transactions of transactional calls of a user with this key. The arguments
+   * are those of {@link #isRunning}.
+   */
+  public List<RunningTransaction> transactions(String key, Scope scope, UUID userId) {
+    return operate(
+        handle ->
+            query(handle, "transactions")
+                .bind("key", key)
+                .bind("tenant", scope.tenant())
+                .bind("project", scope.project())
+                .bind("user", userId)
+                .map((row, context) -> Rows.transaction(row))
+                .list());
+  }
+
+  /**
    * Lists a page of operations: those that were created last first; or, if the query is about
    * expiry, those that expire soonest first.
    */
@@ -244,6 +260,15 @@ public final class Administration {
   public Statistics statistics() {
     return operate(
         handle -> query(handle, "statistics").map((row, context) -> Rows.statistics(row)).one());
+  }
+
+  /**
+   * Returns the records of each procedure, the procedure with the most records first. Reads 10,000
+   * pages of the table, or all.
+   */
+  public List<Statistics.OfProcedure> procedures() {
+    return operate(
+        handle -> query(handle, "procedures").map((row, context) -> Rows.procedure(row)).list());
   }
 
   /**

@@ -45,6 +45,14 @@ final class Rows {
         time(row, "read"));
   }
 
+  static RunningTransaction transaction(ResultSet row) throws SQLException {
+    return new RunningTransaction(
+        Optional.ofNullable(row.getObject("pid", Integer.class)),
+        text(row, "application"),
+        text(row, "address"),
+        optionalTime(row, "since"));
+  }
+
   static Contents contents(ResultSet row) throws SQLException {
     return new Contents(
         Optional.ofNullable(row.getBytes("response_bytes")),
@@ -84,6 +92,14 @@ final class Rows {
         row.getBoolean("expired_is_more"),
         millis(row, "sweep_lag_millis"),
         row.getLong("key_locks"));
+  }
+
+  static Statistics.OfProcedure procedure(ResultSet row) throws SQLException {
+    return new Statistics.OfProcedure(
+        row.getString("procedure"),
+        row.getLong("records"),
+        row.getLong("last_hour"),
+        row.getLong("last_day"));
   }
 
   private static Optional<Statistics.InFlight> inFlight(ResultSet row) throws SQLException {

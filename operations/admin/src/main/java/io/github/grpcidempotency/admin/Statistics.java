@@ -27,6 +27,17 @@ public record Statistics(
     long keyLocks) {
 
   /**
+   * The records of one procedure. Exact for a table of up to 10,000 pages, and otherwise estimated
+   * from a sample.
+   *
+   * @param procedure the procedure
+   * @param records the number of its records
+   * @param lastHour the number of those that were created within the last hour
+   * @param lastDay the number of those that were created within the last day
+   */
+  public record OfProcedure(String procedure, long records, long lastHour, long lastDay) {}
+
+  /**
    * Figures of the reservations.
    *
    * @param all their number

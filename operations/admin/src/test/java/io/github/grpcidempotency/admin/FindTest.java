@@ -236,6 +236,37 @@ class FindTest {
   }
 
   @Test
+  void theProcessOfATransactionIsFoundAndItsClientByARoleThatMayReadStatistics() {
+    ClaimRequest request = Shop.request(user.inTenant("acme"), KEY);
+    Scope acme = Scope.ofTenant("acme");
+    Claim claim = ((ClaimResult.Won) shop.store().claimInTransaction(request)).claim();
+
+    RunningTransaction found = operator.transactions(KEY, acme, user.userId()).get(0);
+    assertThat(found.process().map(String::valueOf))
+        .isEqualTo(
+            shop.rows("SELECT pid::text FROM pg_locks WHERE locktype = 'advisory'").stream()
+                .findFirst());
+    assertThat(found.application()).contains("PostgreSQL JDBC Driver");
+    assertThat(found.address()).isEmpty();
+    assertThat(found.since()).isEmpty();
+    assertThat(operator.transactions(KEY, Scope.ALL, user.userId())).containsExactly(found);
+    assertThat(operator.transactions(KEY, Scope.ofProject("acme", "x"), user.userId())).isEmpty();
+
+    shop.superuser()
+        .useHandle(handle -> handle.execute("GRANT pg_read_all_stats TO admin_operator"));
+    try {
+      RunningTransaction seen = operator.transactions(KEY, acme, user.userId()).get(0);
+      assertThat(seen.address().orElseThrow()).matches("127\\.0\\.0\\.1:\\d+");
+      assertThat(seen.since()).isPresent();
+    } finally {
+      shop.superuser()
+          .useHandle(handle -> handle.execute("REVOKE pg_read_all_stats FROM admin_operator"));
+    }
+    Shop.complete(claim, Optional.empty());
+    assertThat(operator.transactions(KEY, acme, user.userId())).isEmpty();
+  }
+
+  @Test
   void aCallClaimedAtItsCommitHasNoRecord() {
     ClaimRequest request = Shop.request(user, KEY);
     try (Claim claim = shop.store().claimAtCommit(request)) {

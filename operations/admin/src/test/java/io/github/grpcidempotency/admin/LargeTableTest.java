@@ -86,6 +86,20 @@ class LargeTableTest {
   }
 
   @Test
+  void theRecordsOfAProcedureAreCountedInASampleIfTheTableIsLarge() {
+    Statistics.OfProcedure all = operator.procedures().get(0);
+    assertThat(all.procedure()).isEqualTo("shop.Orders/CreateOrder");
+    assertThat(all.records()).isEqualTo(100_000);
+    assertThat(all.lastHour()).isBetween(1L, 3_600L);
+    assertThat(all.lastDay()).isBetween(80_000L, 86_400L);
+
+    String sampled = "SELECT %s FROM idempotency.operator_procedures(1000)";
+    assertThat(pages(sampled.formatted("*"))).isLessThan(1_500);
+    assertThat(Long.parseLong(shop.rows(sampled.formatted("records::text")).get(0)))
+        .isCloseTo(100_000, Percentage.withPercentage(25));
+  }
+
+  @Test
   void theMostFrequentQueriesReadFewPages() {
     shop.execute(Shop.OWNER, "SELECT idempotency.add_tenant_index()");
     for (String call :

@@ -48,6 +48,7 @@ class MovedTableTest {
     assertThat(operator.find(stuck)).isPresent();
     assertThat(operator.findKey("no such key", Scope.ALL)).isEmpty();
     assertThat(operator.isRunning("no such key", Scope.ALL, user.userId())).isFalse();
+    assertThat(operator.transactions("no such key", Scope.ALL, user.userId())).isEmpty();
     assertThat(operator.list(OperationQuery.all()).operations()).isNotEmpty();
     assertThat(reader.contents(recorded, ACT)).isPresent();
     assertThat(operator.free(stuck, ACT, false, true)).isEqualTo(ActResult.WOULD_BE_DONE);
@@ -57,6 +58,10 @@ class MovedTableTest {
         .isEqualTo(1);
     assertThat(operator.audit(AuditQuery.newest(10))).isNotEmpty();
     assertThat(operator.statistics().rows()).isNotNegative();
+    shop.record();
+    assertThat(operator.procedures())
+        .singleElement()
+        .satisfies(each -> assertThat(each.lastHour()).isPositive());
     shop.expire(shop.record().operationId());
     assertThat(operator.sweep(ACT)).isEqualTo(1);
   }

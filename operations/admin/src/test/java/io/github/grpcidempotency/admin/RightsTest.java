@@ -53,7 +53,9 @@ class RightsTest {
             "operator_erase",
             "operator_find",
             "operator_is_running",
+            "operator_procedures",
             "operator_sweep",
+            "operator_transactions",
             "statistics");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.READER)))
         .containsExactly(

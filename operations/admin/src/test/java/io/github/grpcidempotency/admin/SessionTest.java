@@ -49,6 +49,8 @@ class SessionTest {
           .isInstanceOf(AdministrationException.class);
       assertThat(operator.forget(found.id(), ACT, false)).isEqualTo(ActResult.DONE);
       assertThat(operator.isRunning("key", Scope.ALL, UUID.randomUUID())).isFalse();
+      assertThat(operator.transactions("key", Scope.ALL, UUID.randomUUID())).isEmpty();
+      assertThat(operator.procedures()).isEmpty();
 
       assertThat(state(pool)).isEqualTo(before);
     }

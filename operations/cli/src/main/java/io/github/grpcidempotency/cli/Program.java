@@ -52,6 +52,7 @@ final class Program {
             new Forget(surroundings),
             new Erase(surroundings),
             new Stats(surroundings),
+            new Work(surroundings),
             new Sweep(surroundings),
             new Audit(surroundings),
             new ServeConsole(surroundings),

@@ -8,10 +8,13 @@ import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.OperationState;
+import io.github.grpcidempotency.admin.RunningTransaction;
 import io.github.grpcidempotency.admin.Scope;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -171,12 +174,18 @@ final class Show implements Callable<Integer> {
    */
   private int tellOfTheGone(Administration administration, String wanted) {
     Optional<UUID> user = whose.user();
-    if (user.isPresent() && administration.isRunning(key(wanted), whose.scope(), user.get())) {
-      surroundings
-          .out()
-          .println(
-              "A transaction with this key is running. It has no record and no id before it"
-                  + " commits.");
+    List<RunningTransaction> running =
+        user.map(known -> administration.transactions(key(wanted), whose.scope(), known))
+            .orElse(List.of());
+    if (!running.isEmpty()) {
+      Output results = Output.to(surroundings);
+      for (RunningTransaction transaction : running) {
+        if (output.isJson()) {
+          results.json(json(transaction));
+        } else {
+          results.line(Printable.text(transaction.meaning()));
+        }
+      }
       return ExitCode.OK.code();
     }
     AuditQuery newest = AuditQuery.newest(ACTS);
@@ -199,6 +208,17 @@ final class Show implements Callable<Integer> {
             + " transactional calls that have not committed"
             + " (--of-user or --subject looks for one)");
     return ExitCode.NEGATIVE.code();
+  }
+
+  private static JsonObject json(RunningTransaction transaction) {
+    JsonObject json = new JsonObject();
+    json.addProperty("state", OperationView.word(OperationState.RUNNING));
+    json.addProperty("execution", "transactional");
+    json.addProperty("process", transaction.process().orElse(null));
+    json.addProperty("application", transaction.application().orElse(null));
+    json.addProperty("address", transaction.address().orElse(null));
+    json.addProperty("since", transaction.since().map(Instant::toString).orElse(null));
+    return json;
   }
 
   private static String in(Scope scope) {

@@ -1,9 +1,12 @@
 package io.github.grpcidempotency.cli;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.Statistics;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -16,8 +19,9 @@ import picocli.CommandLine.Mixin;
     name = "stats",
     sortOptions = false,
     description =
-        "Prints figures of the table: its size, the number of operations in flight and stuck,"
-            + " and the lag of the sweep. Cheap; reads no contents.",
+        "Prints figures of the table: its size, the number of operations in flight and stuck, the lag"
+            + " of the sweep, and the records of each procedure, with those of the last hour and day."
+            + " Reads at most 10,000 pages of the table, and no contents.",
     footer = {"", "Examples:", "  idempotency stats", "  idempotency stats --output json"})
 final class Stats implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -31,13 +35,20 @@ final class Stats implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Statistics statistics =
-        Database.connect(connection, surroundings).administration().statistics();
+    Administration administration = Database.connect(connection, surroundings).administration();
+    Statistics statistics = administration.statistics();
+    List<Statistics.OfProcedure> procedures = administration.procedures();
     Output results = Output.to(surroundings);
     if (output.isJson()) {
-      results.json(json(statistics));
+      JsonObject json = json(statistics);
+      json.add("procedures", json(procedures));
+      results.json(json);
     } else {
       results.fields(fields(statistics));
+      if (!procedures.isEmpty()) {
+        results.line("");
+        results.table(table(procedures));
+      }
     }
     return ExitCode.OK.code();
   }
@@ -57,6 +68,31 @@ final class Stats implements Callable<Integer> {
     json.addProperty("sweep_lag_seconds", seconds(statistics.sweepLag()));
     json.addProperty("key_locks", statistics.keyLocks());
     return json;
+  }
+
+  private static JsonArray json(List<Statistics.OfProcedure> procedures) {
+    JsonArray array = new JsonArray();
+    for (Statistics.OfProcedure each : procedures) {
+      JsonObject json = new JsonObject();
+      json.addProperty("procedure", each.procedure());
+      json.addProperty("records", each.records());
+      json.addProperty("created_last_hour", each.lastHour());
+      json.addProperty("created_last_day", each.lastDay());
+      array.add(json);
+    }
+    return array;
+  }
+
+  private static Table table(List<Statistics.OfProcedure> procedures) {
+    Table table = new Table("RECORDS", "LAST HOUR", "LAST DAY", "PROCEDURE");
+    for (Statistics.OfProcedure each : procedures) {
+      table.add(
+          number(each.records()),
+          number(each.lastHour()),
+          number(each.lastDay()),
+          each.procedure());
+    }
+    return table;
   }
 
   static Map<String, String> fields(Statistics statistics) {

@@ -11,21 +11,27 @@ import static io.github.grpcidempotency.cli.OperationIds.STUCK;
 import static io.github.grpcidempotency.cli.OperationIds.STUCK_KEY;
 import static io.github.grpcidempotency.cli.OperationIds.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.PGConnection;
 
 /**
  * What an operator sees and does. {@link PageTest} runs the ordinary uses, which the page shows.
@@ -80,6 +86,36 @@ class CommandsTest {
         .contains("ci:order-of-ci");
     assertThat(shell.run("show", "order-of-nobody").expect(ExitCode.NEGATIVE).err())
         .contains("is found without the prefix only if a recent record has it");
+  }
+
+  @Test
+  void aRunningTransactionIsShownWithItsProcess() throws Exception {
+    String user = "00000000-0000-4000-8000-00000000000b";
+    try (Connection running = database.superuser().getConnection();
+        Statement statement = running.createStatement()) {
+      running.setAutoCommit(false);
+      statement.execute(
+          "SELECT pg_advisory_xact_lock(idempotency.lock_of('order-9', '%s', 'acme', ''))"
+              .formatted(user));
+      String process = Integer.toString(running.unwrap(PGConnection.class).getBackendPID());
+      String[] show = {"show", "order-9", "--of-user", user, "--tenant", "acme"};
+
+      assertThat(shell.run(show).expect(ExitCode.OK).out())
+          .contains("A transaction with this key is running: process " + process);
+      assertThat(
+              shell
+                  .run(
+                      Stream.concat(Stream.of(show), Stream.of("--output", "json"))
+                          .toArray(String[]::new))
+                  .expect(ExitCode.OK)
+                  .json()
+                  .get(0)
+                  .get("process")
+                  .getAsString())
+          .isEqualTo(process);
+      shell.run("show", "order-9", "--of-user", user).expect(ExitCode.OK);
+      shell.run("show", "order-9").expect(ExitCode.NEGATIVE);
+    }
   }
 
   @Test
@@ -404,6 +440,58 @@ class CommandsTest {
 
     assertThat(shell.run("stats").expect(ExitCode.OK).out())
         .contains("in flight     0", "oldest        none in flight");
+  }
+
+  @Test
+  void workIsCountedByItsStatusInTheOutboxOfEachUser() throws Exception {
+    Orders.run(
+        database.superuser(),
+        """
+        INSERT INTO app.orders SELECT md5(n::text)::uuid FROM generate_series(1, 30) AS n;
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, created, completed, expires,
+           order_id)
+        SELECT ('019303cd-4f01-7000-8000-' || lpad(n::text, 12, '0'))::uuid, n::text, md5((n % 3)::text)::uuid, 'p/Q',
+               '\\x00', 1, now() - (31 - n) * interval '1 hour', now() - (31 - n) * interval '1 hour',
+               now() + interval '1 day', md5(n::text)::uuid
+          FROM generate_series(1, 30) AS n;
+        INSERT INTO app.outbox (order_id, user_id, status)
+        SELECT md5(n::text)::uuid, md5((n % 3)::text)::uuid, CASE WHEN n < 23 THEN 'done' ELSE 'pending' END
+          FROM generate_series(1, 29) AS n;
+        """);
+    String outbox =
+        "SELECT status FROM app.outbox WHERE order_id = :resource_id AND user_id = :user_id"
+            + " AND :tenant || :project = '' ORDER BY id DESC LIMIT 1";
+    String[] work = {"work", "--procedure", "p/Q", "--outbox", outbox, "--output", "json"};
+
+    List<JsonObject> statuses = shell.run(work).expect(ExitCode.OK).json();
+    assertThat(statuses)
+        .extracting(
+            each -> each.get("status").getAsString(), each -> each.get("records").getAsInt())
+        .containsExactly(tuple("done", 22), tuple("no entry", 1), tuple("pending", 7));
+    assertThat(statuses.get(0).get("oldest_operations").getAsJsonArray())
+        .hasSize(20)
+        .first()
+        .extracting(JsonElement::getAsString)
+        .isEqualTo("019303cd-4f01-7000-8000-000000000001");
+    assertThat(statuses.get(2).get("oldest_seconds").getAsLong()).isGreaterThanOrEqualTo(8 * 3600);
+
+    Result limited = shell.run("work", "--procedure", "p/Q", "--outbox", outbox, "--limit", "3");
+    assertThat(limited.expect(ExitCode.OK).out()).containsPattern("pending +2 +3h");
+    assertThat(limited.err()).contains("older records were not read");
+    assertThat(shell.run("work", "--procedure", "p/R", "--outbox", outbox).err())
+        .contains("no record matches");
+    assertThat(
+            shell
+                .run("work", "--procedure", "p/Q", "--outbox", "SELECT 1")
+                .expect(ExitCode.USAGE)
+                .err())
+        .contains(":resource_id");
+    assertThat(auditor().run(work).expect(ExitCode.NO_RIGHT).err())
+        .contains("permission denied for schema app");
+    shell
+        .run("work", "--procedure", "p/Q", "--outbox", outbox, "--limit", "0")
+        .expect(ExitCode.USAGE);
   }
 
   @Test

@@ -136,6 +136,20 @@ class PageTest {
     objects.put("contents", shown.get("contents").getAsJsonObject());
     objects.put("audit", shown.get("audit").getAsJsonArray().get(0).getAsJsonObject());
     objects.put("stats", only(shell.run("stats", "--output", "json")));
+    objects.put(
+        "procedures",
+        objects.get("stats").get("procedures").getAsJsonArray().get(0).getAsJsonObject());
+    objects.put(
+        "work",
+        only(
+            shell.run(
+                "work",
+                "--procedure",
+                "orders.v1.OrderService/CreateOrder",
+                "--outbox",
+                "SELECT status FROM app.outbox WHERE order_id = :resource_id",
+                "--output",
+                "json")));
 
     String page = Files.readString(PAGE);
     objects.forEach(

@@ -1,4 +1,6 @@
 INSERT INTO app.orders (id) VALUES ('019303cd-0000-7000-8000-0000000000aa');
+INSERT INTO app.outbox (order_id, user_id, status)
+VALUES ('019303cd-0000-7000-8000-0000000000aa', '00000000-0000-4000-8000-00000000000b', 'pending');
 INSERT INTO idempotency.idempotency_keys
   (id, tenant, project, idempotency_key, user_uuid, procedure, request_hash, hash_version, response_bytes, status_bytes, attempt,
    lease_expires, created, completed, expires, outcome_unknown, order_id, server)

@@ -151,11 +151,12 @@ AS $$
    WHERE k.completed IS NULL;
 $$;
 
--- The advisory locks with a number of 64 bits that transactions hold: those of transactional calls, and those that the host itself takes.
-CREATE FUNCTION "${schema}".held_locks() RETURNS SETOF bigint
+-- The advisory locks with a number of 64 bits that transactions hold, and their processes: those of transactional calls, and those that
+-- the host itself takes. A prepared transaction has no process.
+CREATE FUNCTION "${schema}".held_locks() RETURNS TABLE (lock_id bigint, pid integer)
   LANGUAGE sql STABLE
 AS $$
-  SELECT (l.classid::bigint << 32) | l.objid::bigint
+  SELECT (l.classid::bigint << 32) | l.objid::bigint, l.pid
     FROM pg_locks AS l
    WHERE l.locktype = 'advisory'
      AND l.objsubid = 1
@@ -182,7 +183,7 @@ AS $$
      AND k.lease_expires > now()
      AND NOT k.outcome_unknown
   UNION
-  SELECT w.lock_id FROM watched AS w JOIN "${schema}".held_locks() AS h (lock_id) USING (lock_id);
+  SELECT w.lock_id FROM watched AS w JOIN "${schema}".held_locks() USING (lock_id);
 $$;
 
 -- Deletes one batch of expired rows without a live lease, and returns their number. Skips rows that another sweep has locked. If the
@@ -404,5 +405,5 @@ $$;
 
 SELECT "${schema}".keep_for_owner(
   'flyway_schema_history', 'idempotency_keys', 'idempotency_waits', 'idempotency_facts', 'keep_for_owner', 'renew_leases',
-  'held_locks', 'in_flight', 'sweep_expired', 'answer_beginnings', 'answers_after', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit', 'ends_too_late',
-  'statistics');
+  'held_locks', 'in_flight', 'sweep_expired', 'answer_beginnings', 'answers_after', 'refer_if_it_stands', 'refuse_claim',
+  'refuse_commit', 'ends_too_late', 'statistics');

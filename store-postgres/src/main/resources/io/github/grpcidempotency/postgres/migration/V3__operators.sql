@@ -159,9 +159,20 @@ AS $$
     LIMIT 100);
 $$;
 
+-- The processes of the transactions that hold the lock of one of these keys. A transaction is known by its lock only, so if tenant or
+-- project is null, transactions in all tenants and projects are meant.
+CREATE FUNCTION "${schema}".transactions_of(keys text[], of_tenant text, of_project text, of_user uuid) RETURNS SETOF integer
+  LANGUAGE sql STABLE
+AS $$
+  SELECT held.pid
+    FROM unnest(keys) AS a (idempotency_key)
+   CROSS JOIN LATERAL "${schema}".lock_of(a.idempotency_key, of_user, COALESCE(of_tenant, ''), COALESCE(of_project, '')) AS asked
+    JOIN "${schema}".held_locks() AS held
+      ON held.lock_id = asked OR (num_nulls(of_tenant, of_project) > 0 AND held.lock_id >> 32 = asked >> 32);
+$$;
+
 -- Whether a call of this user with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it
--- commits. The key is as in operator_find. A null tenant or project stands for all. A transaction is found by its lock, so if either is
--- null, transactions in all tenants and projects are meant.
+-- commits. The key is as in operator_find. A null tenant or project stands for all; for transactions see transactions_of.
 CREATE FUNCTION "${schema}".operator_is_running(of_key text, of_tenant text, of_project text, of_user uuid) RETURNS boolean
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -183,14 +194,26 @@ BEGIN
          AND k.completed IS NULL
          AND k.lease_expires > now()
          AND NOT k.outcome_unknown)
-    OR EXISTS (
-      SELECT
-        FROM unnest(keys) AS a (idempotency_key)
-       CROSS JOIN LATERAL "${schema}".lock_of(a.idempotency_key, of_user, COALESCE(of_tenant, ''), COALESCE(of_project, '')) AS asked
-        JOIN "${schema}".held_locks() AS held
-          ON held = asked OR (num_nulls(of_tenant, of_project) > 0 AND held >> 32 = asked >> 32));
+    OR EXISTS (SELECT FROM "${schema}".transactions_of(keys, of_tenant, of_project, of_user));
   PERFORM set_config('idempotency.operator', 'off', true);
   RETURN running;
+END;
+$$;
+
+-- The processes in which transactional calls of this user with this key run. The number is null for a prepared transaction. The arguments
+-- are those of operator_is_running.
+CREATE FUNCTION "${schema}".operator_transactions(of_key text, of_tenant text, of_project text, of_user uuid) RETURNS SETOF integer
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+DECLARE
+  keys text[];
+BEGIN
+  PERFORM "${schema}".see_all_rows();
+  keys := ARRAY(SELECT "${schema}".keys_of(of_key));
+  PERFORM set_config('idempotency.operator', 'off', true);
+  RETURN QUERY SELECT "${schema}".transactions_of(keys, of_tenant, of_project, of_user);
 END;
 $$;
 
@@ -315,6 +338,35 @@ BEGIN
       RETURN NEXT;
     END IF;
   END IF;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
+-- The records of each procedure, and how many of them were created within the last hour and the last day. A table with more pages than
+-- given is estimated from a random sample of about as many, so that a call costs the same for a table of any size.
+CREATE FUNCTION "${schema}".operator_procedures(pages integer DEFAULT 10000)
+  RETURNS TABLE (procedure text, records bigint, last_hour bigint, last_day bigint)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+DECLARE
+  share double precision;
+BEGIN
+  SELECT least(1, pages * current_setting('block_size')::bigint / greatest(sum(pg_relation_size(c.oid)), 1)::double precision)
+    INTO share
+    FROM pg_class AS c
+   WHERE c.oid = '"${schema}".idempotency_keys'::regclass
+      OR c.oid IN (SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = '"${schema}".idempotency_keys'::regclass);
+  PERFORM "${schema}".see_all_rows();
+  RETURN QUERY
+    SELECT k.procedure,
+           (count(*) / share)::bigint,
+           (count(*) FILTER (WHERE k.created > now() - interval '1 hour') / share)::bigint,
+           (count(*) FILTER (WHERE k.created > now() - interval '1 day') / share)::bigint
+      FROM "${schema}".idempotency_keys AS k TABLESAMPLE SYSTEM (100 * share)
+     GROUP BY k.procedure
+     ORDER BY 2 DESC, 1;
   PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
@@ -586,7 +638,7 @@ BEGIN
   EXECUTE format(
     'GRANT USAGE ON SCHEMA "${schema}" TO %1$I;'
     'GRANT EXECUTE ON FUNCTION "${schema}".current_user_id, "${schema}".current_user_ids, "${schema}".operator_find, "${schema}".operator_is_running,'
-    ' "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
+    ' "${schema}".operator_transactions, "${schema}".operator_procedures, "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
     ' "${schema}".operator_audit, "${schema}".statistics TO %1$I',
     operator_role);
 END;
@@ -606,7 +658,8 @@ $$;
 
 SELECT "${schema}".keep_for_owner(
   'idempotency_audit', 'idempotency_audit_id_seq', 'idempotency_salt', 'keyed_hash', 'refuse_change_of_audit', 'state_of', 'lock_of',
-  'see_all_rows', 'keys_of', 'operator_find', 'operator_is_running', 'add_to_audit', 'wake', 'operator_delete', 'operator_sweep',
-  'operator_request_contents', 'operator_contents', 'operator_erase', 'operator_audit', 'grant_operator_to', 'grant_contents_to');
+  'see_all_rows', 'keys_of', 'transactions_of', 'operator_find', 'operator_is_running', 'operator_transactions', 'operator_procedures',
+  'add_to_audit', 'wake', 'operator_delete', 'operator_sweep', 'operator_request_contents', 'operator_contents', 'operator_erase',
+  'operator_audit', 'grant_operator_to', 'grant_contents_to');
 
 UPDATE "${schema}".idempotency_facts SET value = '3' WHERE name = 'version';

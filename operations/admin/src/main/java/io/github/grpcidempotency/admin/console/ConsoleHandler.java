@@ -7,6 +7,7 @@ import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.RunningTransaction;
 import io.github.grpcidempotency.admin.Scope;
 import java.io.IOException;
 import java.io.InputStream;
@@ -131,25 +132,31 @@ final class ConsoleHandler implements HttpHandler {
     Optional<UUID> id = visit.fields().id("key");
     String key = id.map(UUID::toString).orElse(visit.fields().text("key")); // in canonical form
     Scope scope = visit.fields().scope();
+    Optional<UUID> user = visit.fields().user("user");
     Map<UUID, OperationRecord> found = new LinkedHashMap<>();
     Stream.concat(
             id.flatMap(administration::find).stream(),
             key.isEmpty() ? Stream.empty() : administration.findKey(key, scope).stream())
+        .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .forEach(operation -> found.put(operation.id(), operation));
     List<AuditEntry> acts =
         key.isEmpty()
             ? List.of()
-            : administration.audit(AuditQuery.newest(100).ofKey(key, scope, Optional.empty()));
+            : administration.audit(AuditQuery.newest(100).ofKey(key, scope, user));
     if (found.size() == 1) {
       OperationRecord only = found.values().iterator().next();
       if (acts.stream().allMatch(act -> act.userId().equals(Optional.of(only.userId())))) {
         return Answer.seeOther(DetailPage.PATH + "?id=" + only.id());
       }
     }
+    List<RunningTransaction> running =
+        user.filter(known -> found.isEmpty())
+            .map(known -> administration.transactions(key, scope, known))
+            .orElse(List.of());
     return Answer.page(
-        found.isEmpty() ? 404 : 200,
+        found.isEmpty() && running.isEmpty() ? 404 : 200,
         new OverviewPage(visit, administration)
-            .found(List.copyOf(found.values()), AuditPage.history(acts)));
+            .found(List.copyOf(found.values()), running, AuditPage.history(acts)));
   }
 
   private static Fields fields(HttpExchange exchange) throws IOException {

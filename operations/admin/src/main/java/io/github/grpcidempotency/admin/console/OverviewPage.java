@@ -23,6 +23,7 @@ import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.OperationPage;
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.RunningTransaction;
 import io.github.grpcidempotency.admin.Statistics;
 import j2html.tags.DomContent;
 import j2html.tags.specialized.HtmlTag;
@@ -70,21 +71,28 @@ final class OverviewPage {
   }
 
   /** Shows the search result, if it is not exactly one operation. */
-  HtmlTag found(List<OperationRecord> operations, Optional<DomContent> history) {
+  HtmlTag found(
+      List<OperationRecord> operations,
+      List<RunningTransaction> running,
+      Optional<DomContent> history) {
     String title = "Operations of this key";
     return Layout.page(
         visit,
         title,
         h1(title),
-        operations.isEmpty()
-            ? Layout.notice(
-                "problem",
-                "There is no record with this id or key. Possible reasons: the call never arrived;"
-                    + " it failed and released its key; it runs in a transaction that has not"
-                    + " committed; or its record expired and was swept.")
-            : table("Found", operations),
+        each(running, transaction -> Layout.notice("done", transaction.meaning())),
+        iff(operations.isEmpty() && running.isEmpty(), nothing()),
+        iff(!operations.isEmpty(), table("Found", operations)),
         iff(history, acts -> acts),
         search());
+  }
+
+  private static DomContent nothing() {
+    return Layout.notice(
+        "problem",
+        "There is no record with this id or key. Possible reasons: the call never arrived; it"
+            + " failed and released its key; it runs in a transaction that has not committed, which"
+            + " is found if its user is given; or its record expired and was swept.");
   }
 
   private static DomContent numbers(Statistics statistics) {
@@ -144,6 +152,7 @@ final class OverviewPage {
                         true),
                     Layout.field("tenant", "Tenant", "", "", false),
                     Layout.field("project", "Project", "", "", false),
+                    Layout.field("user", "User", "", "", false),
                     button("Find")))
         .attr("aria-labelledby", "search");
   }

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.IntConsumer;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,19 @@ final class ConsoleShop {
         "SELECT count(*) FROM idempotency.idempotency_audit"
             + " WHERE result = 'done' AND operation_id = ?",
         id);
+  }
+
+  /** Runs a test while a transaction holds the lock of a key, of the user outside all tenants. */
+  void whileLocked(String key, IntConsumer test) {
+    superuser()
+        .useTransaction(
+            handle -> {
+              handle.execute(
+                  "SELECT pg_advisory_xact_lock(idempotency.lock_of(?, CAST(? AS uuid), '', ''))",
+                  key,
+                  USER);
+              test.accept(handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one());
+            });
   }
 
   private int count(String sql, Object value) {

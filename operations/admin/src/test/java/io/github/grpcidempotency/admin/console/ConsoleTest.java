@@ -128,6 +128,24 @@ class ConsoleTest {
   }
 
   @Test
+  void aRunningTransactionIsFoundByItsKeyAndUser() {
+    shop.whileLocked(
+        "k-20",
+        process -> {
+          visit("");
+          find("k-20", "");
+          assertThat(browser.text("//p[@role='alert']")).contains("There is no record with this");
+
+          browser.type("//input[@name='key']", "k-20");
+          browser.type(
+              "//section[@aria-labelledby='search']//input[@name='user']", ConsoleShop.USER);
+          browser.clickButton("Find");
+          assertThat(browser.text("//p[@role='status']"))
+              .contains("A transaction with this key is running: process " + process);
+        });
+  }
+
+  @Test
   void theHistoryOfAKeyIsShownAfterItWasFreedAndRanAgain() {
     UUID first =
         shop.row(CREATE_ORDER).key("k-18").in("acme", "apollo").server("gone:1").stuck().insert();

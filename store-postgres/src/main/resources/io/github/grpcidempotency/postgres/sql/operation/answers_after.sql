@@ -1,1 +1,3 @@
+SELECT ${statement_timeout};
+
 SELECT * FROM "${schema}".answers_after(:procedure, :key_column, :place)
