@@ -98,6 +98,12 @@ public interface IdempotencyEvent {
      */
     SETTLEMENT_FAILED,
     /**
+     * At least ten runs of a key have failed in a row in this process: their keys were released,
+     * their outcomes were unknown, or their transactions were rolled back. Emitted after the event
+     * of the settlement, with every further run that fails. ({@link CallEvent})
+     */
+    KEY_FAILING,
+    /**
      * A call with a key runs without the protection of the store. Emitted before its handler runs,
      * or afterwards if the cause is known only then. ({@link UnprotectedEvent})
      */

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.event;
 
 import io.github.grpcidempotency.spi.BatchCounts;
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -29,5 +30,10 @@ public interface LiveCounts {
   /** Returns how often the store has sent statements for several calls at once, so far. */
   default BatchCounts batches() {
     return BatchCounts.NONE;
+  }
+
+  /** Returns how many of the store's own connections are in use. */
+  default ConnectionCounts connections() {
+    return ConnectionCounts.NONE;
   }
 }

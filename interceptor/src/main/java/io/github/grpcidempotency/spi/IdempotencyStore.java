@@ -94,6 +94,11 @@ public interface IdempotencyStore {
     return BatchCounts.NONE;
   }
 
+  /** Returns how many of its own connections are in use in this process. */
+  default ConnectionCounts connectionCounts() {
+    return ConnectionCounts.NONE;
+  }
+
   /** Returns how long a claim lasts unless it is renewed. */
   Duration lease();
 }

@@ -13,6 +13,8 @@ public enum FailureCause {
    * or did not answer in time. Other servers may still have sessions, so the key may have an owner.
    */
   NO_LOGIN,
+  /** The store's servers answer, but none of them is a primary. */
+  NO_PRIMARY,
   /** All connections of the pool are in use. The store works, and the key may have an owner. */
   POOL_EXHAUSTED,
   /** A connection broke while it was used. The statement may have been executed. */
@@ -40,7 +42,15 @@ public enum FailureCause {
   public boolean mayBeDone() {
     return switch (this) {
       case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
-      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, READ_ONLY, CONTENTION, TIMEOUT, BROKEN -> false;
+      case NO_CONNECTION,
+          NO_LOGIN,
+          NO_PRIMARY,
+          POOL_EXHAUSTED,
+          READ_ONLY,
+          CONTENTION,
+          TIMEOUT,
+          BROKEN ->
+          false;
     };
   }
 
@@ -49,6 +59,7 @@ public enum FailureCause {
     return switch (this) {
       case NO_CONNECTION,
           NO_LOGIN,
+          NO_PRIMARY,
           POOL_EXHAUSTED,
           CONNECTION_LOST,
           SHUTTING_DOWN,
@@ -68,7 +79,8 @@ public enum FailureCause {
       case CONNECTION_LOST, SHUTTING_DOWN ->
           nothingSent ? FailureRemedy.SEND_AGAIN : FailureRemedy.GIVE_UP;
       case READ_ONLY, BROKEN -> nothingSent ? FailureRemedy.FIND : FailureRemedy.GIVE_UP;
-      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, TIMEOUT, OTHER -> FailureRemedy.GIVE_UP;
+      case NO_CONNECTION, NO_LOGIN, NO_PRIMARY, POOL_EXHAUSTED, TIMEOUT, OTHER ->
+          FailureRemedy.GIVE_UP;
     };
   }
 

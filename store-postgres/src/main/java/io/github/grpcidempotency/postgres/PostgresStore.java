@@ -26,6 +26,7 @@ import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.CompletionWatch;
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.OperationCatalog;
 import io.github.grpcidempotency.spi.RecordedProcedure;
@@ -244,6 +245,11 @@ final class PostgresStore extends PostgresIdempotencyStore {
   @Override
   public BatchCounts batches() {
     return database.batches().counts();
+  }
+
+  @Override
+  public ConnectionCounts connectionCounts() {
+    return settings.connections().counts();
   }
 
   @Override

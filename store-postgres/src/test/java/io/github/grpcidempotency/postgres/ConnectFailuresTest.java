@@ -46,13 +46,17 @@ class ConnectFailuresTest {
         "CREATE ROLE no_login NOLOGIN",
         "CREATE ROLE no_room LOGIN CONNECTION LIMIT 0",
         "CREATE ROLE no_right LOGIN",
+        "CREATE ROLE reader LOGIN",
+        "ALTER ROLE reader SET default_transaction_read_only = on",
         "REVOKE CONNECT ON DATABASE %s FROM PUBLIC".formatted(database.name()),
-        "GRANT CONNECT ON DATABASE %s TO things_app".formatted(database.name()));
+        "GRANT CONNECT ON DATABASE %s TO things_app, reader".formatted(database.name()));
   }
 
   @AfterAll
   static void remove() {
     execute("DROP ROLE no_login", "DROP ROLE no_room", "DROP ROLE no_right");
+    execute("REVOKE CONNECT ON DATABASE %s FROM reader".formatted(database.name()));
+    execute("DROP ROLE reader");
   }
 
   @ParameterizedTest
@@ -71,6 +75,7 @@ class ConnectFailuresTest {
           the database does not exist,     NO_LOGIN,       NO_LOGIN
           there is no encryption,          NO_LOGIN,       NO_LOGIN
           there is no such server,         NO_LOGIN,       NO_LOGIN
+          no server is a primary,          NO_PRIMARY,     NO_PRIMARY
           the role has no connection left, POOL_EXHAUSTED, POOL_EXHAUSTED
           """)
   void onlyADatabaseThatAcceptsNoConnectionIsOutOfReach(
@@ -210,6 +215,8 @@ class ConnectFailuresTest {
         case "the database does not exist" ->
             on(database.appUrl().replace(database.name(), "no_such_database"));
         case "there is no encryption" -> on(database.appUrl() + "&sslmode=require");
+        case "no server is a primary" ->
+            on(database.appUrl().replace("things_app", "reader") + "&targetServerType=primary");
         case "there is no such server" -> on(database.appUrl() + "&targetServerType=secondary");
         default -> throw new IllegalArgumentException(how);
       };

@@ -16,7 +16,8 @@ import java.util.function.ToIntFunction;
 
 /**
  * Values that are computed when the registry reads the gauge: the sum over all running
- * interceptors, the age of their oldest call, and the lag of the last sweep. A registry ignores a
+ * interceptors, the age of their oldest call, the use of their store's connections, and the lag of
+ * the last sweep. A registry ignores a
  * second gauge of the same name and tags, so all listeners with the same registry and tags share
  * one object.
  */
@@ -44,6 +45,9 @@ final class LiveGauges {
     meters.gauge(MetricName.CALLS_WAITING, () -> sum(LiveCounts::callsWaiting));
     meters.gauge(MetricName.CALLS_OLDEST, this::oldestCall);
     meters.gauge(MetricName.RECORDINGS_WAITING, () -> sum(LiveCounts::lateAnswers));
+    meters.gauge(MetricName.CONNECTIONS_USED, () -> most(counts -> counts.connections().used()));
+    meters.gauge(
+        MetricName.CONNECTIONS_WAITING, () -> most(counts -> counts.connections().waiting()));
     meters.counter(MetricName.BATCHES, this, all -> all.batches().batches());
     meters.timer(
         MetricName.BATCH_CALLS,
@@ -76,6 +80,11 @@ final class LiveGauges {
   private synchronized double oldestCall() {
     return running.stream().mapToLong(counts -> counts.oldestCall().toNanos()).max().orElse(0)
         / 1e9;
+  }
+
+  /** Several interceptors may have one store. */
+  private synchronized int most(ToIntFunction<LiveCounts> count) {
+    return running.stream().mapToInt(count).max().orElse(0);
   }
 
   private synchronized int sum(ToIntFunction<LiveCounts> count) {

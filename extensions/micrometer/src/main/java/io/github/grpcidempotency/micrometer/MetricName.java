@@ -60,6 +60,9 @@ enum MetricName {
       "Settled claims, and the duration of the settlement"),
   SETTLEMENT_FAILURES(
       counter(PROCEDURE, "settlement.failures", SETTLEMENT), "Claims that could not be settled"),
+  KEYS_FAILING(
+      counter(PROCEDURE, "keys.failing"),
+      "Failed runs of keys of which nine runs before had failed as well, in a row"),
   LEASES_LOST(
       counter(PROCEDURE, "leases.lost"), "Owners that found their key owned by another call"),
   RECORDINGS_DEFERRED(
@@ -81,6 +84,11 @@ enum MetricName {
   RECORDINGS_WAITING(
       gauge(PROCESS, "recordings.waiting"),
       "Answers that currently wait to be recorded in the background"),
+  CONNECTIONS_USED(
+      gauge(PROCESS, "connections.used"), "The store's own connections in use, of four"),
+  CONNECTIONS_WAITING(
+      gauge(PROCESS, "connections.waiting"),
+      "Threads that currently wait for one of the store's own connections"),
   BATCHES(
       counter(PROCESS, "batches"), "Statements that the store has sent for several calls at once"),
   BATCH_CALLS(

@@ -48,6 +48,7 @@ final class ProcedureMeters {
   private final Timer handlers;
   private final MetersByConstant<Settlement, Timer> settlements;
   private final MetersByConstant<Settlement, Counter> settlementFailures;
+  private final Counter keysFailing;
   private final Counter leasesLost;
   private final Counter recordingsDeferred;
   private final Timer recordingsLate;
@@ -90,6 +91,7 @@ final class ProcedureMeters {
     settlementFailures =
         new MetersByConstant<>(
             settlement -> meters.counter(MetricName.SETTLEMENT_FAILURES, value(settlement)));
+    keysFailing = meters.counter(MetricName.KEYS_FAILING);
     leasesLost = meters.counter(MetricName.LEASES_LOST);
     recordingsDeferred = meters.counter(MetricName.RECORDINGS_DEFERRED);
     recordingsLate = meters.timer(MetricName.RECORDINGS_LATE);
@@ -166,6 +168,7 @@ final class ProcedureMeters {
       case KEY_REQUIRED -> keysMissingRefused.increment();
       case STATUS_UNKNOWN -> statusUnknown.increment();
       case RETENTION_FAILED -> retentionFailures.increment();
+      case KEY_FAILING -> keysFailing.increment();
       case LEASE_LOST -> leasesLost.increment();
       case RECORDING_DEFERRED -> recordingsDeferred.increment();
       case RECORDED_LATE -> record(recordingsLate, event.took());

@@ -52,6 +52,7 @@ class CountingTest {
             "idempotency.handlers: 1, 250 ms",
             "idempotency.settlements settlement=complete: 1, 250 ms",
             "idempotency.settlement.failures settlement=complete: 1",
+            "idempotency.keys.failing: 1",
             "idempotency.leases.lost: 1",
             "idempotency.recordings.deferred: 1",
             "idempotency.recordings.late: 1, 250 ms",

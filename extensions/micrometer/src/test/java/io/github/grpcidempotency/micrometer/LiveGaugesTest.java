@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.spi.BatchCounts;
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
@@ -28,6 +29,24 @@ class LiveGaugesTest {
     public BatchCounts batches() {
       return new BatchCounts(leasesHeld, 10L * leasesHeld, Duration.ofSeconds(leasesHeld));
     }
+
+    @Override
+    public ConnectionCounts connections() {
+      return new ConnectionCounts(leasesHeld, 10 * leasesHeld);
+    }
+  }
+
+  /** Two interceptors may have the same store, so their connections do not add up. */
+  @Test
+  void theConnectionsAreThoseOfTheStoreWithTheMost() {
+    assertThat(value(MetricName.CONNECTIONS_USED)).isZero();
+
+    metrics.started(new Busy(1, 0, 0));
+    metrics.started(new Busy(2, 0, 0));
+    metrics.started(new Busy(2, 0, 0));
+
+    assertThat(value(MetricName.CONNECTIONS_USED)).isEqualTo(2);
+    assertThat(value(MetricName.CONNECTIONS_WAITING)).isEqualTo(20);
   }
 
   /** Counts during whose reading a thread runs until it ends or waits for a lock. */

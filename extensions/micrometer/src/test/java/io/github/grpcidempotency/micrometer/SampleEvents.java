@@ -50,6 +50,7 @@ final class SampleEvents {
         Events.settled(call, OPERATION, Settlement.COMPLETE, TOOK, TOOK),
         Events.settlementFailed(call, OPERATION, Settlement.COMPLETE, Optional.of(outage)),
         Events.unprotected(call, UnprotectedCause.FAILED_OPEN),
+        Events.keyFailing(call, OPERATION),
         Events.leaseLost(call, OPERATION),
         Events.recordingDeferred(call, OPERATION, outage),
         Events.recordedLate(call, OPERATION, TOOK),

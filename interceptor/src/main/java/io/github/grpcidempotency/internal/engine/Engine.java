@@ -20,6 +20,7 @@ import io.github.grpcidempotency.spi.BatchCounts;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.StoreTransaction;
@@ -84,6 +85,11 @@ public final class Engine implements AutoCloseable {
     @Override
     public BatchCounts batches() {
       return store.batches();
+    }
+
+    @Override
+    public ConnectionCounts connections() {
+      return store.connectionCounts();
     }
   }
 

@@ -225,6 +225,23 @@ public record CallEvents(
     emit(
         Events.settled(call, operationId, settlement, handler, took),
         line.about(operationId).because(settlement));
+    boolean failed = settlement == Settlement.RELEASE || settlement == Settlement.MARK_UNKNOWN;
+    key.ifPresent(known -> remember(known, operationId, failed));
+  }
+
+  /** Remembers the end of a run, and emits the event of a key that fails again and again. */
+  private void remember(IdempotencyKey run, UUID operationId, boolean failed) {
+    if (!failed) {
+      listeners.failingKeys().succeeded(run);
+      return;
+    }
+    int failures = listeners.failingKeys().failed(run);
+    if (failures >= FailingKeys.MANY) {
+      emit(
+          Events.keyFailing(call, operationId),
+          warning("key_failing", "%d runs of the key have failed in a row".formatted(failures))
+              .about(operationId));
+    }
   }
 
   /**
@@ -248,6 +265,8 @@ public record CallEvents(
             .because(settlement)
             .causedBy(cause.map(CallEvents::word)),
         why);
+    key.filter(known -> rolledBack)
+        .ifPresent(known -> remember(known, operationId, /* failed= */ true));
   }
 
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {

@@ -88,6 +88,10 @@ public final class Events {
     return new OfUnprotected(Kind.UNPROTECTED, call, cause);
   }
 
+  public static CallEvent keyFailing(CallInfo call, UUID operationId) {
+    return new OfCall(Kind.KEY_FAILING, call, Optional.of(operationId));
+  }
+
   public static CallEvent leaseLost(CallInfo call, UUID operationId) {
     return new OfCall(Kind.LEASE_LOST, call, Optional.of(operationId));
   }

@@ -19,6 +19,7 @@ public final class Listeners {
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(IdempotencyListener.class));
   private final List<IdempotencyListener> all;
+  private final FailingKeys failingKeys = new FailingKeys();
 
   /** Creates the list. Every event is passed to the listeners in this order. */
   public Listeners(Collection<? extends IdempotencyListener> all) {
@@ -27,6 +28,10 @@ public final class Listeners {
 
   public boolean isEmpty() {
     return all.isEmpty();
+  }
+
+  FailingKeys failingKeys() {
+    return failingKeys;
   }
 
   public void emit(IdempotencyEvent event) {

@@ -22,6 +22,7 @@ class FailureDeciderTest {
           # cause,         nothing sent, answer lost,  row seen,    handler done
           NO_CONNECTION,   OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           NO_LOGIN,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          NO_PRIMARY,      UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           POOL_EXHAUSTED,  UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           CONNECTION_LOST, UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           SHUTTING_DOWN,   UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
@@ -50,6 +51,7 @@ class FailureDeciderTest {
           # cause,         nothing sent, answer lost, row seen
           NO_CONNECTION,   GIVE_UP,      GIVE_UP,     GIVE_UP
           NO_LOGIN,        GIVE_UP,      GIVE_UP,     GIVE_UP
+          NO_PRIMARY,      GIVE_UP,      GIVE_UP,     GIVE_UP
           POOL_EXHAUSTED,  GIVE_UP,      GIVE_UP,     GIVE_UP
           CONNECTION_LOST, SEND_AGAIN,   GIVE_UP,     GIVE_UP
           SHUTTING_DOWN,   SEND_AGAIN,   GIVE_UP,     GIVE_UP

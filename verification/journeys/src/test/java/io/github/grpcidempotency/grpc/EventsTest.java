@@ -324,6 +324,27 @@ class EventsTest extends CallTest {
   }
 
   @Test
+  void aKeyIsReportedOnceTenOfItsRunsHaveFailed() {
+    ThingServer server = listening();
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    for (int run = 1; run < 10; run++) {
+      keyed(server).end();
+      call(server, "a thing").as(ALICE).key(UUID.randomUUID().toString()).end();
+    }
+    assertThat(journal.kinds()).doesNotContain(Kind.KEY_FAILING);
+    journal.clear();
+
+    keyed(server).end();
+
+    assertThat(journal.kinds())
+        .containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED, Kind.KEY_FAILING);
+    assertThat(journal.only(Kind.KEY_FAILING, CallEvent.class).operationId())
+        .isEqualTo(journal.only(Kind.CLAIMED, ClaimEvent.class).operationId());
+  }
+
+  @Test
   void anAnswerThatIsRecordedLateIsReported() {
     ThingServer server = listening();
     store.failSettlements();

@@ -143,6 +143,7 @@ public final class RecordFinder {
       case TIMEOUT, BROKEN, OTHER -> true;
       case NO_CONNECTION,
           NO_LOGIN,
+          NO_PRIMARY,
           POOL_EXHAUSTED,
           CONNECTION_LOST,
           SHUTTING_DOWN,

@@ -4,6 +4,7 @@ import com.google.common.collect.EnumMultiset;
 import com.google.common.collect.Multiset;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import io.github.grpcidempotency.store.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -74,6 +75,10 @@ public final class StoreConnections implements AutoCloseable {
   /** The threads that have a connection. */
   @GuardedBy("this")
   private final Set<Thread> users = new HashSet<>();
+
+  /** The number of threads that wait for a connection. */
+  @GuardedBy("this")
+  private int waiting;
 
   /** The reservations that have not ended. */
   @GuardedBy("this")
@@ -212,6 +217,7 @@ public final class StoreConnections implements AutoCloseable {
     }
     long end = System.nanoTime() + maxWaitNanos;
     long known = failures;
+    waiting++;
     try {
       while (!free.contains(use)) {
         long left = end - System.nanoTime();
@@ -230,6 +236,8 @@ public final class StoreConnections implements AutoCloseable {
       throw new ConnectionException(
           new SQLTransientConnectionException(
               "interrupted while waiting for a connection of the store's pool", stopped));
+    } finally {
+      waiting--;
     }
     free.remove(use);
     users.add(Thread.currentThread());
@@ -239,6 +247,10 @@ public final class StoreConnections implements AutoCloseable {
     free.add(use);
     users.remove(Thread.currentThread());
     notifyAll();
+  }
+
+  public synchronized ConnectionCounts counts() {
+    return new ConnectionCounts(users.size(), waiting);
   }
 
   private Connection connect() {

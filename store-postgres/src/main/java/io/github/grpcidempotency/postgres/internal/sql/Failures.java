@@ -153,9 +153,17 @@ public final class Failures {
   }
 
   private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
-    return state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)
-        ? FailureCause.POOL_EXHAUSTED
-        : FailureCause.NO_LOGIN;
+    if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
+      return FailureCause.POOL_EXHAUSTED;
+    }
+    return hasFoundNoPrimary(failure) ? FailureCause.NO_PRIMARY : FailureCause.NO_LOGIN;
+  }
+
+  /** The driver translates the message, but not these words. */
+  private static boolean hasFoundNoPrimary(JdbiException failure) {
+    return chain(failure, PSQLException.class)
+        .map(thrown -> String.valueOf(thrown.getMessage()))
+        .anyMatch(message -> message.contains("targetServerType") && message.contains("primary"));
   }
 
   /**

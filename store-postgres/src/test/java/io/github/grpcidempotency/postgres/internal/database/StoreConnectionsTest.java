@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.spi.ConnectionCounts;
 import java.lang.reflect.Proxy;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.ConnectionException;
 import org.junit.jupiter.api.AfterEach;
@@ -76,6 +78,23 @@ class StoreConnectionsTest {
         .isInstanceOf(ConnectionException.class)
         .hasRootCauseMessage("all connections of the store's pool are in use");
     assertThat(waiting).hasValue(StoreConnections.SIZE - 1);
+  }
+
+  @Test
+  void connectionsInUseAndThreadsThatWaitForThemAreCounted() {
+    StoreConnections connections = connections(Duration.ofMinutes(1));
+    for (int call = 0; call < 2 * StoreConnections.SIZE; call++) {
+      start(() -> connections.use(none -> true));
+    }
+    start(() -> connections.useForRenewal(none -> true));
+
+    await()
+        .until(
+            connections::counts,
+            Predicate.isEqual(
+                new ConnectionCounts(StoreConnections.SIZE, StoreConnections.SIZE + 1)));
+    outage.countDown();
+    await().until(connections::counts, Predicate.isEqual(ConnectionCounts.NONE));
   }
 
   /** Runs something that the end of the test interrupts. */
