@@ -19,8 +19,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -28,8 +33,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 
 /**
  * A server with clients, its PostgreSQL, and a Prometheus with the project's rules: where an {@link
@@ -38,7 +41,7 @@ import org.jdbi.v3.core.Jdbi;
  */
 final class Drill implements AutoCloseable {
   static final int TIMES_AS_FAST = Integer.getInteger("drill.times", 30);
-  static final Duration PATIENCE = Duration.ofHours(2).dividedBy(TIMES_AS_FAST);
+  static final Duration PATIENCE = Duration.ofHours(5).dividedBy(TIMES_AS_FAST);
 
   static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -64,10 +67,12 @@ final class Drill implements AutoCloseable {
   /** While it is not open, calls that buy a machine in one of the many regions keep running. */
   private volatile CountDownLatch sales = new CountDownLatch(0);
 
+  private final List<Connection> forgotten = new ArrayList<>();
+
   private RunningExample example;
   private Traffic traffic;
   private Optional<OtherServer> other = Optional.empty();
-  private Prometheus prometheus;
+  private Optional<Prometheus> prometheus = Optional.empty();
   private Repeating repeated = Repeating.start("nothing", Duration.ofDays(1), () -> {});
   private Instant begun = Instant.now();
 
@@ -105,8 +110,6 @@ final class Drill implements AutoCloseable {
     this.postgres = RestartablePostgres.start(files.resolve("postgres"));
     this.network = FaultProxy.before(postgres.database().url());
     startServer(url(), LEASE, 0);
-    startPrometheus();
-    awaitHistory();
   }
 
   private void startServer(String url, Duration lease, int metricsPort) {
@@ -129,7 +132,18 @@ final class Drill implements AutoCloseable {
     await("traffic").atMost(PATIENCE).until(() -> traffic.answered() > 20);
   }
 
-  private void startPrometheus() {
+  /** Lets a new Prometheus watch the servers, and waits until it has seen them at work. */
+  void watch() {
+    forgetHistory();
+    await("history")
+        .atMost(PATIENCE)
+        .until(() -> prometheus().hasData(HISTORY, begun) && prometheus().firing().isEmpty());
+    begin();
+  }
+
+  /** Replaces Prometheus by one that has seen nothing yet. */
+  void forgetHistory() {
+    prometheus.ifPresent(Prometheus::close);
     Integer[] metricsPorts =
         Stream.concat(
                 Stream.of(example.server().metricsPort()),
@@ -137,24 +151,17 @@ final class Drill implements AutoCloseable {
             .toArray(Integer[]::new);
     try {
       prometheus =
-          Prometheus.start(
-              Files.createTempDirectory(files, "prometheus"),
-              Files.writeString(files.resolve("rules.yml"), quickened(), UTF_8),
-              metricsPorts);
+          Optional.of(
+              Prometheus.start(
+                  Files.createTempDirectory(files, "prometheus"),
+                  Files.writeString(files.resolve("rules.yml"), quickened(), UTF_8),
+                  metricsPorts));
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
     await("rules")
         .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(prometheus.brokenRules()).isEmpty());
-    begin();
-  }
-
-  /** Waits until Prometheus has seen the server at work. */
-  private void awaitHistory() {
-    await("history")
-        .atMost(PATIENCE)
-        .until(() -> prometheus.hasData(HISTORY, begun) && prometheus.firing().isEmpty());
+        .untilAsserted(() -> assertThat(prometheus().brokenRules()).isEmpty());
     begin();
   }
 
@@ -199,7 +206,7 @@ final class Drill implements AutoCloseable {
   }
 
   Prometheus prometheus() {
-    return prometheus;
+    return prometheus.orElseThrow();
   }
 
   String url() {
@@ -209,16 +216,8 @@ final class Drill implements AutoCloseable {
   /** Replaces the server by one that a new Prometheus scrapes. */
   void restart(String url, Duration lease) {
     stopServer();
-    prometheus.close();
     startServer(url, lease, 0);
-    startPrometheus();
-    awaitHistory();
-  }
-
-  /** Lets Prometheus forget what it has seen so far. */
-  void forgetHistory() {
-    prometheus.close();
-    startPrometheus();
+    watch();
   }
 
   /** Puts {@link #network} between server and database, and returns it. */
@@ -229,11 +228,9 @@ final class Drill implements AutoCloseable {
 
   /** Starts another server beside the first, in a process of its own. */
   ServerProcess withOtherServer() {
-    prometheus.close();
     OtherServer started = OtherServer.start(url(), 0);
     other = Optional.of(started);
-    startPrometheus();
-    awaitHistory();
+    watch();
     return started.process();
   }
 
@@ -293,12 +290,17 @@ final class Drill implements AutoCloseable {
     }
   }
 
-  /** Lets somebody run statements in a transaction, and forget to end it. */
-  void forgetTransaction(String... statements) {
-    Handle somebody = Jdbi.open(postgres.database().superuser());
-    somebody.begin();
-    for (String sql : statements) {
-      somebody.execute(sql);
+  /** Lets somebody run a statement in a transaction, and forget to end it. */
+  void forgetTransaction(String sql) {
+    try {
+      Connection connection = postgres.database().superuser().getConnection();
+      forgotten.add(connection); // the driver closes a connection that nobody refers to
+      connection.setAutoCommit(false);
+      try (Statement statement = connection.createStatement()) {
+        statement.execute(sql);
+      }
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
     }
   }
 
@@ -351,9 +353,10 @@ final class Drill implements AutoCloseable {
     repeated.close();
     sellAgain();
     other.ifPresent(OtherServer::close);
-    prometheus.close();
+    prometheus.ifPresent(Prometheus::close);
     stopServer();
     network.close();
+    forgotten.clear();
     postgres.close();
   }
 }

@@ -45,13 +45,18 @@ enum Incident {
       "each packet to the database takes 0.4 s",
       "IdempotencyStoreSlow",
       drill -> drill.behindNetwork().slow(Duration.ofMillis(400)),
-      drill -> drill.network.restore()),
+      drill -> drill.network.restore(),
+      "IdempotencyCallsRefused pool_exhausted",
+      "IdempotencyPoolUsedUp"),
 
   VERY_SLOW_NETWORK(
       "each packet to the database takes 3 s",
       "IdempotencyStoreSlow",
       drill -> drill.behindNetwork().slow(Duration.ofSeconds(3)),
-      drill -> drill.network.restore()),
+      drill -> drill.network.restore(),
+      "IdempotencyCallsRefused pool_exhausted",
+      "IdempotencyPoolUsedUp",
+      "IdempotencyMetricsUnreadable"),
 
   LOGIN_REFUSED(
       "the database refuses the login",
@@ -138,13 +143,16 @@ enum Incident {
       "a transaction locks a row that every call refers to",
       "IdempotencyCallsRefused pool_exhausted",
       drill -> drill.forgetTransaction("SELECT FROM tenant.clusters FOR UPDATE"),
-      Drill::endForgottenTransactions),
+      Drill::endForgottenTransactions,
+      "IdempotencyWaitQueueGrows"),
 
   TABLE_OF_KEYS_LOCKED(
       "a transaction locks the table of keys",
       "IdempotencyCallsRefused contention",
       drill -> drill.forgetTransaction("LOCK TABLE idempotency.idempotency_keys"),
       Drill::endForgottenTransactions,
+      "IdempotencyCallsRefused pool_exhausted",
+      "IdempotencyPoolUsedUp",
       "IdempotencyMetricsUnreadable"),
 
   STATEMENT_TIMEOUT(
@@ -264,16 +272,10 @@ enum Incident {
       drill -> drill.keyset.beRight()),
 
   HANDLER_HANGS(
-      "a handler never answers",
-      "IdempotencyOldCall",
-      Drill::stopSelling,
-      Drill::sellAgain),
+      "a handler never answers", "IdempotencyOldCall", Drill::stopSelling, Drill::sellAgain),
 
   NO_SERVER(
-      "no server runs",
-      "IdempotencyMetricsMissing",
-      Drill::stopServer,
-      Drill::startServerAgain);
+      "no server runs", "IdempotencyMetricsMissing", Drill::stopServer, Drill::startServerAgain);
 
   final String name;
   final String alert;

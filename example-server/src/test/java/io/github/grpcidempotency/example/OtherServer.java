@@ -7,7 +7,8 @@ import io.github.grpcidempotency.fault.ServerProcess;
 import java.util.concurrent.CompletableFuture;
 
 /** A second server, in a process that can be killed or frozen. No machine is ever sold to it. */
-record OtherServer(ServerProcess process, TestClient client, int metricsPort) implements AutoCloseable {
+record OtherServer(ServerProcess process, TestClient client, int metricsPort)
+    implements AutoCloseable {
   private static final String PORT = "port ";
   private static final String METRICS = "metrics ";
 
@@ -31,8 +32,7 @@ record OtherServer(ServerProcess process, TestClient client, int metricsPort) im
         RunningExample.settings(
             RunningExample.secrets(), (region, key) -> new CompletableFuture<String>().join());
     RunningServer server =
-        RunningServer.start(
-            0, Integer.parseInt(arguments[1]), settings, Database.at(arguments[0]));
+        RunningServer.start(0, Integer.parseInt(arguments[1]), settings, Database.at(arguments[0]));
     System.out.println(PORT + server.port());
     System.out.println(METRICS + server.metricsPort());
     server.awaitTermination();

@@ -27,6 +27,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -34,8 +35,8 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * A real Prometheus that scrapes servers of this machine, with fast rules every second. It shares nothing with a
- * Prometheus that the machine may run.
+ * A real Prometheus that scrapes servers of this machine, with fast rules every second. It shares
+ * nothing with a Prometheus that the machine may run.
  */
 final class Prometheus implements AutoCloseable {
   private final HttpClient http = HttpClient.newHttpClient();
@@ -71,9 +72,7 @@ final class Prometheus implements AutoCloseable {
               - targets: %3$s
         """
             .formatted(
-                Math.max(1, 30 / Drill.TIMES_AS_FAST),
-                rules.toAbsolutePath().normalize(),
-                targets);
+                Math.max(1, 30 / Drill.TIMES_AS_FAST), rules.toAbsolutePath().normalize(), targets);
     try {
       int port = freePort();
       Path log = directory.resolve("prometheus.log");
@@ -89,7 +88,7 @@ final class Prometheus implements AutoCloseable {
               .redirectOutput(log.toFile())
               .start();
       Prometheus prometheus = new Prometheus(URI.create("http://127.0.0.1:" + port), log, process);
-      await("prometheus").until(prometheus::isReady);
+      await("prometheus").atMost(Duration.ofMinutes(2)).until(prometheus::isReady);
       return prometheus;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);

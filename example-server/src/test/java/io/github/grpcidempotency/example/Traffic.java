@@ -144,7 +144,8 @@ final class Traffic implements AutoCloseable {
   /** Sends a call for a machine that is not always sold. */
   void createACluster(UUID key, TestClient to) {
     CreateClusterRequest request = clusterIn("moon-base");
-    clients.execute(() -> attempt(() -> to.call(keyed(key, ada), getCreateClusterMethod(), request)));
+    clients.execute(
+        () -> attempt(() -> to.call(keyed(key, ada), getCreateClusterMethod(), request)));
   }
 
   /** Sends a call that fails, with the same key as always. */
