@@ -2,6 +2,7 @@ package io.github.grpcidempotency.spi;
 
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Collection;
+import java.util.Map;
 
 /** A store in which callers find their own operations by id. Thread-safe. */
 public interface OperationStore extends IdempotencyStore {
@@ -12,4 +13,12 @@ public interface OperationStore extends IdempotencyStore {
    * @throws StoreException if the store cannot be reached
    */
   OperationCatalog operations(Collection<RecordedProcedure> procedures);
+
+  /**
+   * Returns what finds the unfinished work of those of the procedures that have an outbox query. By
+   * default, it finds none.
+   */
+  default UnfinishedWork unfinishedWork(Collection<RecordedProcedure> procedures) {
+    return Map::of;
+  }
 }

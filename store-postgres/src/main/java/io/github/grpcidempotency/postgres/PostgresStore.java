@@ -13,6 +13,7 @@ import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
+import io.github.grpcidempotency.postgres.internal.operation.OutboxBacklog;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresCompletionWatch;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -31,6 +32,7 @@ import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.OperationCatalog;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.StoreTransaction;
+import io.github.grpcidempotency.spi.UnfinishedWork;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
@@ -155,6 +157,11 @@ final class PostgresStore extends PostgresIdempotencyStore {
   @Override
   public OperationCatalog operations(Collection<RecordedProcedure> procedures) {
     return PostgresOperationCatalog.open(database, procedures);
+  }
+
+  @Override
+  public UnfinishedWork unfinishedWork(Collection<RecordedProcedure> procedures) {
+    return new OutboxBacklog(database, procedures);
   }
 
   @Override

@@ -72,6 +72,7 @@ class DefaultPrivilegesTest {
     assertThat(rightsOf("things_app"))
         .containsExactly(
             "answer_beginnings",
+            "answers_after",
             "current_user_id",
             "current_user_ids",
             "idempotency_facts SELECT",

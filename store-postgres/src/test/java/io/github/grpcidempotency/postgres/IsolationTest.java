@@ -106,7 +106,8 @@ class IsolationTest {
           "maintenance/sweep",
           "maintenance/sweep_lag",
           "maintenance/wake",
-          "maintenance/wake_batch");
+          "maintenance/wake_batch",
+          "operation/answers_after");
 
   /** Part of others, and tried by itself: it tells nothing, whatever it has done. */
   private static final Set<String> TACIT = Set.of("settle/refer");
@@ -120,6 +121,7 @@ class IsolationTest {
           "transaction/begin",
           "check/answer_beginnings",
           "check/operation_index",
+          "operation/answers_after",
           "operation/statuses",
           "settle/is_open",
           "settle/same_time_line",

@@ -59,8 +59,9 @@ public final class RunningServer implements AutoCloseable {
       api.startBackgroundWork(pools.worker());
       parts.start(
           () ->
-              DatabaseMetrics.builder(
-                      metrics.registry(), pools.watch(), IdempotencySchema.DEFAULT_NAME)
+              api.addWorkTo(
+                      DatabaseMetrics.builder(
+                          metrics.registry(), pools.watch(), IdempotencySchema.DEFAULT_NAME))
                   .every(settings.figuresInterval())
                   .start());
       HealthStatusManager health = new HealthStatusManager();

@@ -15,6 +15,7 @@ import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.longrunning.LongRunningOperations;
+import io.github.grpcidempotency.micrometer.DatabaseMetrics;
 import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
@@ -37,6 +38,7 @@ public final class OrganizationApi implements AutoCloseable {
   private final Tenant tenant;
   private final Parts parts = new Parts();
   private final PostgresIdempotencyStore store;
+  private final Procedures procedures;
   private Optional<IdempotencyInterceptor> interceptor = Optional.empty();
 
   private OrganizationApi(DataSource pool, Settings settings, IdempotencyListener listener) {
@@ -49,6 +51,7 @@ public final class OrganizationApi implements AutoCloseable {
             new Outbox(settings.outboxDelay()));
     this.store =
         parts.start(() -> PostgresIdempotencyStore.builder(pool).lease(settings.lease()).build());
+    this.procedures = OrganizationProcedures.of(tenant, settings.secrets());
   }
 
   /**
@@ -72,7 +75,6 @@ public final class OrganizationApi implements AutoCloseable {
   }
 
   private void addTo(ServerBuilder<?> server) {
-    Procedures procedures = OrganizationProcedures.of(tenant, settings.secrets());
     IdempotencyInterceptor idempotency =
         parts.start(
             () ->
@@ -110,6 +112,11 @@ public final class OrganizationApi implements AutoCloseable {
                 .listener(listener)
                 .build()
                 .start());
+  }
+
+  /** Adds the work behind the service's answers to the metrics of its database. */
+  public DatabaseMetrics.Builder addWorkTo(DatabaseMetrics.Builder metrics) {
+    return metrics.work(store, procedures);
   }
 
   /** Keeps values out of the messages of failed statements, because they are logged. */

@@ -3,6 +3,11 @@ package io.github.grpcidempotency.micrometer;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.spi.OperationStore;
+import io.github.grpcidempotency.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.UnfinishedWork;
+import io.github.grpcidempotency.spi.UnfinishedWork.Backlog;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -11,6 +16,7 @@ import io.micrometer.core.instrument.Timer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +57,11 @@ public final class DatabaseMetrics implements AutoCloseable {
       DaemonThreads.newTimer("idempotency-database-metrics");
 
   private volatile Optional<Statistics> latest = Optional.empty();
+  private volatile Optional<Work> latestWork = Optional.empty();
   private Optional<Statistics> lastAnswer = Optional.empty();
+
+  /** What was found at a time of the process's clock. */
+  private record Work(Map<String, Backlog> backlogs, long endedNanos) {}
 
   private DatabaseMetrics(Builder builder) {
     this.registry = builder.registry;
@@ -70,10 +80,20 @@ public final class DatabaseMetrics implements AutoCloseable {
     this.reads = named.timer(MetricName.DATABASE_READS);
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
     this.clockJumps = named.counter(MetricName.DATABASE_CLOCK_JUMPS);
-    this.meters = Stream.concat(Stream.of(reads, failures, clockJumps), gauges(named)).toList();
+    this.meters =
+        Stream.of(
+                Stream.of(reads, failures, clockJumps),
+                gauges(named),
+                builder.withOutbox.stream().flatMap(procedure -> gauges(named, procedure)))
+            .flatMap(some -> some)
+            .toList();
     RepeatedTask.of(
             "read the figures of the idempotency table; the gauges are NaN", log, this::read)
         .every(timer, Duration.ZERO, builder.every);
+    builder.work.ifPresent(
+        work ->
+            RepeatedTask.of("find unfinished work; its gauges are NaN", log, () -> read(work))
+                .every(timer, Duration.ZERO, builder.every));
   }
 
   /**
@@ -107,6 +127,23 @@ public final class DatabaseMetrics implements AutoCloseable {
         gauge(named, MetricName.DATABASE_SWEEP_LAG, Statistics::sweepLag));
   }
 
+  private Stream<Meter> gauges(Meters named, String procedure) {
+    return Stream.of(
+        named.gauge(MetricName.WORK_UNFINISHED, () -> work(procedure, Backlog::answers), procedure),
+        named.gauge(
+            MetricName.WORK_OLDEST,
+            () -> work(procedure, backlog -> backlog.oldest().toMillis() / 1e3),
+            procedure));
+  }
+
+  private double work(String procedure, ToDoubleFunction<Backlog> figure) {
+    return latestWork
+        .filter(read -> now() - read.endedNanos() <= validNanos)
+        .flatMap(read -> Optional.ofNullable(read.backlogs().get(procedure)))
+        .map(figure::applyAsDouble)
+        .orElse(Double.NaN);
+  }
+
   private Meter gauge(Meters named, MetricName name, ToDoubleFunction<Statistics> figure) {
     return named.gauge(name, () -> valid().map(figure::applyAsDouble).orElse(Double.NaN));
   }
@@ -134,6 +171,16 @@ public final class DatabaseMetrics implements AutoCloseable {
     }
   }
 
+  private void read(UnfinishedWork work) {
+    try {
+      latestWork = Optional.of(new Work(work.read(), now()));
+    } catch (Throwable failure) {
+      latestWork = Optional.empty();
+      failures.increment();
+      throw failure;
+    }
+  }
+
   private void countClockJump(double seconds) {
     if (Math.abs(seconds) < SMALLEST_JUMP_SECONDS) {
       return;
@@ -152,6 +199,8 @@ public final class DatabaseMetrics implements AutoCloseable {
     private final DataSource pool;
     private final String schema;
     private Tags tags = Tags.empty();
+    private Optional<UnfinishedWork> work = Optional.empty();
+    private List<String> withOutbox = List.of();
     private Duration every = Duration.ofSeconds(30);
     private Duration timeout = Duration.ofSeconds(5);
 
@@ -164,6 +213,29 @@ public final class DatabaseMetrics implements AutoCloseable {
     /** Adds a tag to all meters, such as one that distinguishes the databases of one registry. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
+      return this;
+    }
+
+    /**
+     * Also exports the number and the age of the recorded answers whose asynchronous work is not
+     * finished, for each procedure with an outbox query. With each read, the store asks the outbox
+     * for the oldest of these answers.
+     *
+     * @param store records the answers; its role sends the outbox queries
+     */
+    public Builder work(OperationStore store, Procedures procedures) {
+      List<RecordedProcedure> asked =
+          procedures.all().stream()
+              .map(RecordedProcedure::of)
+              .filter(procedure -> procedure.outbox().isPresent())
+              .toList();
+      return work(
+          store.unfinishedWork(asked), asked.stream().map(RecordedProcedure::name).toList());
+    }
+
+    Builder work(UnfinishedWork found, List<String> procedures) {
+      this.work = Optional.of(found);
+      this.withOutbox = procedures;
       return this;
     }
 

@@ -17,9 +17,8 @@ import java.util.function.ToIntFunction;
 /**
  * Values that are computed when the registry reads the gauge: the sum over all running
  * interceptors, the age of their oldest call, the use of their store's connections, and the lag of
- * the last sweep. A registry ignores a
- * second gauge of the same name and tags, so all listeners with the same registry and tags share
- * one object.
+ * the last sweep. A registry ignores a second gauge of the same name and tags, so all listeners
+ * with the same registry and tags share one object.
  */
 final class LiveGauges {
   @GuardedBy("LiveGauges.class")

@@ -58,11 +58,11 @@ record Meters(MeterRegistry registry, Tags tags) {
   }
 
   /** Registers a gauge. The registry keeps the supplier from being garbage collected. */
-  Gauge gauge(MetricName name, Supplier<Number> value) {
+  Gauge gauge(MetricName name, Supplier<Number> value, String... values) {
     return Gauge.builder(name.meter(), value)
         .description(name.description())
         .baseUnit(unit(name))
-        .tags(tagged(name))
+        .tags(tagged(name, values))
         .register(registry);
   }
 

@@ -133,6 +133,12 @@ enum MetricName {
   DATABASE_CLOCK_JUMPS(
       counter(DATABASE, "database.clock.jumps").in("seconds"),
       "Seconds by which the database's clock has jumped, forward or back, between two reads"),
+  WORK_UNFINISHED(
+      gauge(DATABASE, "work.unfinished", MetricTags.PROCEDURE),
+      "Recorded answers whose asynchronous work is not finished; at least so many if there are many"),
+  WORK_OLDEST(
+      gauge(DATABASE, "work.oldest", MetricTags.PROCEDURE).in("seconds"),
+      "Age of the oldest recorded answer whose asynchronous work is not finished; 0 if there is none"),
   DATABASE_READS(
       timer(DATABASE, "database.reads"), "Reads of the database's figures, and their duration"),
   DATABASE_READ_FAILURES(

@@ -7,7 +7,13 @@ import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.spi.UnfinishedWork.Backlog;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.simple.SimpleConfig;
@@ -17,6 +23,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,6 +57,15 @@ class DatabaseMetricsTest {
           .migrate(owner -> execute(owner, "SELECT idempotency.add_in_flight_index()"))
           .migrate(owner -> execute(owner, "SELECT idempotency.grant_to('metrics_app')"))
           .create();
+
+  static final Procedures WITH_OUTBOX =
+      Procedures.of(
+          Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+              .status(
+                  OutboxQuery.of("SELECT status FROM outbox WHERE thing_id = :resource_id LIMIT 1")
+                      .map(IdempotencyStatus.COMPLETED, "done")
+                      .build())
+              .build());
 
   private final MockClock clock = new MockClock();
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
@@ -179,6 +195,29 @@ class DatabaseMetricsTest {
         databaseSeconds,
         TimeUnit.SECONDS.toNanos(begun),
         TimeUnit.SECONDS.toNanos(ended));
+  }
+
+  @Test
+  void theUnfinishedWorkIsExportedUntilItCannotBeRead() {
+    AtomicBoolean broken = new AtomicBoolean();
+    start(
+        every(OFTEN)
+            .work(
+                () -> {
+                  if (broken.get()) {
+                    throw new NoSuchMethodError("a method of the driver");
+                  }
+                  return Map.of("shop.v1.Orders/CreateOrder", new Backlog(7, Duration.ofHours(1)));
+                },
+                List.of("shop.v1.Orders/CreateOrder")));
+    await().untilAsserted(() -> assertThat(value(MetricName.WORK_UNFINISHED)).isEqualTo(7));
+    assertThat(value(MetricName.WORK_OLDEST)).isEqualTo(3_600);
+
+    broken.set(true);
+
+    await().untilAsserted(() -> assertThat(value(MetricName.WORK_OLDEST)).isNaN());
+    assertThat(value(MetricName.WORK_UNFINISHED)).isNaN();
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
   }
 
   @Test

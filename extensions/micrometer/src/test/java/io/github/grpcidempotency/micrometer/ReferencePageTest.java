@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.micrometer.ReferencePage.Family;
 import io.github.grpcidempotency.micrometer.ReferencePage.Row;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -47,7 +48,9 @@ class ReferencePageTest {
   private static DatabaseMetrics fill(MeterRegistry registry) {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
     SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE)).forEach(metrics::onEvent);
-    return DatabaseMetrics.builder(registry, new PGSimpleDataSource(), "idempotency").start();
+    return DatabaseMetrics.builder(registry, new PGSimpleDataSource(), "idempotency")
+        .work(new InMemoryIdempotencyStore(), DatabaseMetricsTest.WITH_OUTBOX)
+        .start();
   }
 
   @Test

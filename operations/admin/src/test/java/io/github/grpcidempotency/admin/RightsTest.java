@@ -64,6 +64,7 @@ class RightsTest {
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.APP)))
         .containsExactly(
             "answer_beginnings",
+            "answers_after",
             "current_user_id",
             "current_user_ids",
             "in_flight",

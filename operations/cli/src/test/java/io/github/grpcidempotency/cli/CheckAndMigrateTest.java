@@ -131,6 +131,7 @@ class CheckAndMigrateTest {
             "in_flight",
             "sweep_expired",
             "answer_beginnings",
+            "answers_after",
             "refer_if_it_stands",
             "refuse_claim",
             "refuse_commit",

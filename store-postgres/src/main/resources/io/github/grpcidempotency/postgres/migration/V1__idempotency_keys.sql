@@ -85,7 +85,7 @@ CREATE POLICY rows_of_batch ON "${schema}".idempotency_keys
   FOR ALL USING (user_uuid = ANY ((SELECT "${schema}".current_user_ids())::uuid[]));
 
 -- Leases are renewed, and expired rows are deleted, for all users at once, by functions that run as the table's owner. Outside the
--- operators' functions and answer_beginnings, the owner sees no other rows.
+-- operators' functions, answer_beginnings and answers_after, the owner sees no other rows.
 CREATE POLICY maintenance ON "${schema}".idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (completed IS NULL OR expires <= now());
@@ -252,6 +252,47 @@ BEGIN
 END;
 $$;
 
+-- The recorded answers of a procedure with a resource, from a place in the order of their ids on, and who got them; nothing of their
+-- contents. Metrics ask the outbox for the work behind them, on behalf of their callers. Reads at most 20,000 rows: of the last hour if
+-- there is no place, and none of the last minute, because a call with a smaller id may still be running. Each row of the result has the
+-- place up to which it has read, null if there was nothing to read; without an answer, that is the only column of one row.
+CREATE FUNCTION "${schema}".answers_after(of_procedure text, key_column name, place uuid)
+  RETURNS TABLE (
+    read_up_to uuid, id uuid, user_uuid uuid, tenant text, project text, resource_id text, age_millis bigint)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+BEGIN
+  IF key_column !~ '_id$' THEN
+    RAISE EXCEPTION '% is not the column of a resource type', key_column USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  PERFORM set_config('idempotency.operator', 'on', true);
+  RETURN QUERY EXECUTE format(
+    'WITH read AS ('
+    '  SELECT k.id, k.user_uuid, k.tenant, k.project, k.procedure, k.%I::text AS resource_id, k.completed, k.expires'
+    '    FROM "${schema}".idempotency_keys AS k'
+    '   WHERE k.id >= COALESCE($2, $3) AND k.id < $4'
+    '   ORDER BY k.id'
+    '   LIMIT 20000'
+    ')'
+    ' SELECT (SELECT r.id FROM read AS r ORDER BY r.id DESC LIMIT 1), a.id, a.user_uuid, a.tenant, a.project, a.resource_id,'
+    '        (extract(epoch FROM now() - a.completed) * 1000)::bigint'
+    '   FROM (VALUES (1)) AS always'
+    '   LEFT JOIN (SELECT *'
+    '                FROM read AS r'
+    '               WHERE r.procedure = $1 AND r.resource_id IS NOT NULL AND r.completed IS NOT NULL AND r.expires > now()'
+    '               ORDER BY r.id'
+    '               LIMIT 1000) AS a ON true'
+    '  ORDER BY a.id',
+    key_column)
+    USING of_procedure, place,
+          (lpad(to_hex((extract(epoch FROM now() - interval '1 hour') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid,
+          (lpad(to_hex((extract(epoch FROM now() - interval '1 minute') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
 -- Lets the record of a delete refer to its resource, if the resource still exists. Only the foreign key can decide this, because the
 -- role may not see the row, and another transaction may be deleting it.
 CREATE FUNCTION "${schema}".refer_if_it_stands(record uuid, fence integer, key_column name, resource anyelement) RETURNS void
@@ -363,5 +404,5 @@ $$;
 
 SELECT "${schema}".keep_for_owner(
   'flyway_schema_history', 'idempotency_keys', 'idempotency_waits', 'idempotency_facts', 'keep_for_owner', 'renew_leases',
-  'in_flight', 'sweep_expired', 'answer_beginnings', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit', 'ends_too_late',
+  'in_flight', 'sweep_expired', 'answer_beginnings', 'answers_after', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit', 'ends_too_late',
   'statistics');

@@ -102,7 +102,7 @@ BEGIN
     'GRANT SELECT, INSERT, DELETE ON "${schema}".idempotency_waits TO %1$I;'
     'GRANT SELECT ON "${schema}".idempotency_facts TO %1$I;'
     'GRANT EXECUTE ON FUNCTION "${schema}".current_user_id, "${schema}".current_user_ids, "${schema}".renew_leases, "${schema}".in_flight, "${schema}".sweep_expired,'
-    ' "${schema}".answer_beginnings, "${schema}".refer_if_it_stands, "${schema}".refuse_claim, "${schema}".refuse_commit, "${schema}".statistics TO %1$I',
+    ' "${schema}".answer_beginnings, "${schema}".answers_after, "${schema}".refer_if_it_stands, "${schema}".refuse_claim, "${schema}".refuse_commit, "${schema}".statistics TO %1$I',
     application_role);
 END;
 $$;

@@ -16,7 +16,7 @@ WITH keys AS (
     JOIN pg_namespace AS n ON n.oid = p.pronamespace
    WHERE n.nspname = :schema
      AND p.proname IN (
-       'current_user_id', 'current_user_ids', 'renew_leases', 'in_flight', 'sweep_expired', 'answer_beginnings', 'refer_if_it_stands', 'refuse_claim',
+       'current_user_id', 'current_user_ids', 'renew_leases', 'in_flight', 'sweep_expired', 'answer_beginnings', 'answers_after', 'refer_if_it_stands', 'refuse_claim',
        'refuse_commit')
 ), needed AS (
   SELECT *

@@ -2,8 +2,11 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.micrometer.DatabaseMetrics;
 import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.OperationStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -50,8 +53,14 @@ public final class IdempotencyMetricsAutoConfiguration {
   DatabaseMetrics idempotencyDatabaseMetrics(
       IdempotencyProperties properties,
       MeterRegistry registry,
-      ConfigurableListableBeanFactory beans) {
-    return DatabaseMetrics.builder(registry, new HostBeans(beans).dataSource(), properties.schema())
-        .start();
+      ConfigurableListableBeanFactory beans,
+      ObjectProvider<IdempotencyStore> stores,
+      ObjectProvider<FoundProcedures> procedures) {
+    DatabaseMetrics.Builder metrics =
+        DatabaseMetrics.builder(registry, new HostBeans(beans).dataSource(), properties.schema());
+    if (stores.getIfUnique() instanceof OperationStore store) {
+      procedures.ifAvailable(found -> metrics.work(store, found.procedures()));
+    }
+    return metrics.start();
   }
 }

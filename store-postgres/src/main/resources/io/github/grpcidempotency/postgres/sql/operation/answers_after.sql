@@ -1,0 +1,1 @@
+SELECT * FROM "${schema}".answers_after(:procedure, :key_column, :place)
