@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ListMultimap;
 import com.google.common.collect.RangeSet;
 import com.google.common.collect.TreeRangeSet;
@@ -74,13 +75,14 @@ class DrillTest {
   }
 
   private static String beginOfRow(Incident incident) {
-    String[] alert = incident.alert.split(" ");
+    List<String> alert = Splitter.on(' ').splitToList(incident.alert); // its name, and a cause
+    String name = alert.get(0);
     return "| %s | [%s](#%s)%s |"
         .formatted(
             incident,
-            alert[0],
-            alert[0].toLowerCase(Locale.ROOT),
-            alert.length == 1 ? "" : " `" + alert[1] + "`");
+            name,
+            name.toLowerCase(Locale.ROOT),
+            alert.size() == 1 ? "" : " `" + alert.get(1) + "`");
   }
 
   private void happens(Incident incident) throws IOException {

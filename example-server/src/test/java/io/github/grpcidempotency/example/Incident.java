@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.example;
 
+import com.google.common.collect.ImmutableSet;
+import com.google.errorprone.annotations.Immutable;
 import io.github.grpcidempotency.fault.ServerProcess;
 import java.time.Duration;
-import java.util.Set;
-import java.util.function.Consumer;
 
 /** What operators meet: a fault, the alert that names its cause, and the remedy of the pages. */
 enum Incident {
@@ -12,6 +12,7 @@ enum Incident {
       "IdempotencyCallsRefused no_connection",
       drill -> drill.postgres.stop(),
       drill -> drill.postgres.startAgain(),
+      "IdempotencyCallsRefused no_login", // while it starts
       "IdempotencyMetricsUnreadable"),
 
   PORT_REFUSED(
@@ -252,6 +253,15 @@ enum Incident {
       },
       "IdempotencyOldCall"),
 
+  WORKER_STOPPED(
+      "the worker of the outbox stops",
+      "IdempotencyWorkStops",
+      drill -> {
+        drill.execute("ALTER ROLE example_worker NOLOGIN");
+        drill.endConnectionsOf("example_worker");
+      },
+      drill -> drill.execute("ALTER ROLE example_worker LOGIN")),
+
   OUTBOX_HIDDEN(
       "the right to read the outbox is revoked",
       "IdempotencyStatusUnknown",
@@ -277,11 +287,18 @@ enum Incident {
   NO_SERVER(
       "no server runs", "IdempotencyMetricsMissing", Drill::stopServer, Drill::startServerAgain);
 
+  /** Changes something in the drill. */
+  @Immutable
+  @FunctionalInterface
+  interface Step {
+    void accept(Drill drill);
+  }
+
   final String name;
   final String alert;
-  final Consumer<Drill> fault;
-  final Consumer<Drill> remedy;
-  final Set<String> consequences;
+  final Step fault;
+  final Step remedy;
+  final ImmutableSet<String> consequences;
 
   /**
    * Describes an incident.
@@ -292,14 +309,14 @@ enum Incident {
   Incident(
       String name,
       String alert,
-      Consumer<Drill> fault,
-      Consumer<Drill> remedy,
+      Step fault,
+      Step remedy,
       String... consequences) {
     this.name = name;
     this.alert = alert;
     this.fault = fault;
     this.remedy = remedy;
-    this.consequences = Set.of(consequences);
+    this.consequences = ImmutableSet.copyOf(consequences);
   }
 
   private static void grantAgain(Drill drill) {
