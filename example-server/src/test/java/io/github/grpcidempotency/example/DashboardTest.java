@@ -56,7 +56,7 @@ class DashboardTest {
         RunningExample example =
             RunningExample.start(Database.at(proxy.jdbcUrl()), shop, settings);
         Prometheus prometheus =
-            Prometheus.start(directory, example.server().metricsPort(), ALERTS);
+            Prometheus.start(directory, ALERTS, example.server().metricsPort());
         Traffic traffic = new Traffic(example.client())) {
       Instant start = Instant.now();
       traffic.start();

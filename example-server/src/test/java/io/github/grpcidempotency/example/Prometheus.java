@@ -1,9 +1,15 @@
 package io.github.grpcidempotency.example;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.toSet;
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.MultimapBuilder;
+import com.google.common.collect.Range;
+import com.google.common.collect.RangeSet;
+import com.google.common.collect.TreeRangeSet;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -21,14 +27,16 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * A real Prometheus that scrapes a server of this machine every second. It shares nothing with a
- * Prometheus that the machine may run.
+ * A real Prometheus that scrapes servers of this machine, with fast rules every second. It shares
+ * nothing with a Prometheus that the machine may run.
  */
 final class Prometheus implements AutoCloseable {
   private final HttpClient http = HttpClient.newHttpClient();
@@ -46,23 +54,25 @@ final class Prometheus implements AutoCloseable {
    * Starts a Prometheus.
    *
    * @param directory an empty directory for its files
-   * @param metricsPort where the server serves its metrics
    * @param rules a file of rules
+   * @param metricsPorts where servers serve their metrics
    */
-  static Prometheus start(Path directory, int metricsPort, Path rules) {
+  static Prometheus start(Path directory, Path rules, Integer... metricsPorts) {
+    List<String> targets = Stream.of(metricsPorts).map(port -> "'127.0.0.1:" + port + "'").toList();
     String settings =
         """
         global:
-          scrape_interval: 1s
+          scrape_interval: %1$ds
           scrape_timeout: 1s
           evaluation_interval: 1s
-        rule_files: ['%s']
+        rule_files: ['%2$s']
         scrape_configs:
           - job_name: example
             static_configs:
-              - targets: ['127.0.0.1:%d']
+              - targets: %3$s
         """
-            .formatted(rules.toAbsolutePath().normalize(), metricsPort);
+            .formatted(
+                Math.max(1, 30 / Drill.TIMES_AS_FAST), rules.toAbsolutePath().normalize(), targets);
     try {
       int port = freePort();
       Path log = directory.resolve("prometheus.log");
@@ -78,7 +88,7 @@ final class Prometheus implements AutoCloseable {
               .redirectOutput(log.toFile())
               .start();
       Prometheus prometheus = new Prometheus(URI.create("http://127.0.0.1:" + port), log, process);
-      await("prometheus").until(prometheus::isReady);
+      await("prometheus").atMost(Duration.ofMinutes(2)).until(prometheus::isReady);
       return prometheus;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -91,30 +101,43 @@ final class Prometheus implements AutoCloseable {
    * @throws IllegalArgumentException if Prometheus refuses the expression
    */
   boolean hasData(String expression, Instant since) {
-    String path =
-        "/api/v1/query_range?query=%s&start=%d&end=%d&step=1"
-            .formatted(
-                URLEncoder.encode(expression, UTF_8),
-                since.getEpochSecond(),
-                Instant.now().getEpochSecond());
-    return elements(get(path).getAsJsonArray("result"))
+    return elements(range(expression, since).getAsJsonArray("result"))
         .flatMap(series -> elements(series.getAsJsonObject().getAsJsonArray("values")))
         .anyMatch(point -> !point.getAsJsonArray().get(1).getAsString().equals("NaN"));
   }
 
-  /**
-   * Returns the names of the alerts that fire, each with its label {@code detail} if it has one.
-   */
+  /** Returns the names of the alerts that fire, each with its cause if it has one. */
   Set<String> firing() {
     return elements(get("/api/v1/alerts").getAsJsonArray("alerts"))
         .map(JsonElement::getAsJsonObject)
         .filter(alert -> alert.get("state").getAsString().equals("firing"))
-        .map(alert -> alert.getAsJsonObject("labels"))
-        .map(
-            labels ->
-                labels.get("alertname").getAsString()
-                    + (labels.has("detail") ? " " + labels.get("detail").getAsString() : ""))
+        .map(alert -> name(alert.getAsJsonObject("labels")))
         .collect(toSet());
+  }
+
+  /** Returns when each alert has fired since a time, by its name; one may fire for many things. */
+  ListMultimap<String, RangeSet<Instant>> fired(Instant since) {
+    ListMultimap<String, RangeSet<Instant>> fired =
+        MultimapBuilder.treeKeys().arrayListValues().build();
+    elements(range("ALERTS{alertstate='firing'}", since).getAsJsonArray("result"))
+        .map(JsonElement::getAsJsonObject)
+        .forEach(series -> fired.put(name(series.getAsJsonObject("metric")), times(series)));
+    return fired;
+  }
+
+  private static RangeSet<Instant> times(JsonObject series) {
+    RangeSet<Instant> times = TreeRangeSet.create();
+    elements(series.getAsJsonArray("values"))
+        .map(point -> Instant.ofEpochSecond(point.getAsJsonArray().get(0).getAsLong()))
+        .forEach(at -> times.add(Range.closedOpen(at, at.plusSeconds(1))));
+    return times;
+  }
+
+  private static String name(JsonObject labels) {
+    return Stream.of("alertname", "detail", "cause")
+        .filter(labels::has)
+        .map(label -> labels.get(label).getAsString())
+        .collect(joining(" "));
   }
 
   /** Returns the rules that Prometheus cannot evaluate. */
@@ -123,6 +146,15 @@ final class Prometheus implements AutoCloseable {
         .flatMap(group -> elements(group.getAsJsonObject().getAsJsonArray("rules")))
         .filter(rule -> !rule.getAsJsonObject().get("health").getAsString().equals("ok"))
         .map(JsonElement::toString);
+  }
+
+  private JsonObject range(String expression, Instant since) {
+    return get(
+        "/api/v1/query_range?query=%s&start=%d&end=%d&step=1"
+            .formatted(
+                URLEncoder.encode(expression, UTF_8),
+                since.getEpochSecond(),
+                Instant.now().getEpochSecond()));
   }
 
   private JsonObject get(String path) {

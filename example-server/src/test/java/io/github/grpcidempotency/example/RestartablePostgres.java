@@ -52,6 +52,16 @@ final class RestartablePostgres implements AutoCloseable {
     }
   }
 
+  /** Returns how many rows a query has. */
+  int count(String query) {
+    try (Handle superuser = Jdbi.open(database().superuser())) {
+      return superuser
+          .createQuery("SELECT count(*) FROM (%s) AS found".formatted(query))
+          .mapTo(Integer.class)
+          .one();
+    }
+  }
+
   void stop() {
     try {
       server.close();

@@ -39,6 +39,9 @@ final class Traffic implements AutoCloseable {
   private final AtomicLong failed = new AtomicLong();
   private final String project;
   private final String cluster;
+  private final ApiKeys apiKeys;
+  private final UUID apiKey = UuidCreator.getTimeOrderedEpoch();
+  private final UUID poison = UuidCreator.getTimeOrderedEpoch();
 
   Traffic(TestClient client) {
     this.client = client;
@@ -49,6 +52,8 @@ final class Traffic implements AutoCloseable {
             .response()
             .getCluster()
             .getId();
+    this.apiKeys = new ApiKeys(client, ada, project);
+    apiKeys.create("ci", apiKey);
   }
 
   /** Returns how many calls were answered since the start. */
@@ -69,6 +74,7 @@ final class Traffic implements AutoCloseable {
     every(1_100, this::reuseAKey);
     every(1_700, this::sendAMalformedKey);
     every(1_300, this::repeatWhileItRuns);
+    every(1_000, () -> attempt(() -> apiKeys.create("ci", apiKey))); // its answer is a secret
   }
 
   private void every(long millis, Runnable action) {
@@ -135,6 +141,20 @@ final class Traffic implements AutoCloseable {
     }
   }
 
+  /** Sends a call for a machine that is not always sold. */
+  void createACluster(UUID key, TestClient to) {
+    CreateClusterRequest request = clusterIn("moon-base");
+    clients.execute(
+        () -> attempt(() -> to.call(keyed(key, ada), getCreateClusterMethod(), request)));
+  }
+
+  /** Sends a call that fails, with the same key as always. */
+  void failAgain() {
+    CreateClusterRequest request =
+        clusterIn("moon").toBuilder().setProjectId(poison.toString()).build();
+    attempt(keyed(poison, ada), getCreateClusterMethod(), request);
+  }
+
   private Metadata fresh() {
     return keyed(UuidCreator.getTimeOrderedEpoch(), ada);
   }
@@ -153,8 +173,12 @@ final class Traffic implements AutoCloseable {
 
   private <RequestT extends Message, ResponseT extends Message> void attempt(
       Metadata headers, MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
+    attempt(() -> client.call(headers, method, request));
+  }
+
+  private void attempt(Runnable call) {
     try {
-      client.call(headers, method, request);
+      call.run();
       answered.incrementAndGet();
     } catch (StatusRuntimeException refused) {
       // some are to be refused, and others come while the database is away

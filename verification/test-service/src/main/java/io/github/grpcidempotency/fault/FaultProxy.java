@@ -65,6 +65,7 @@ public final class FaultProxy implements AutoCloseable {
   private ServerSocket acceptor;
   private volatile Mode mode = Mode.FORWARD;
   private volatile boolean swallowsNotifications;
+  private volatile Duration slowness = Duration.ZERO;
 
   private FaultProxy(URI target) {
     this.target = target;
@@ -165,8 +166,14 @@ public final class FaultProxy implements AutoCloseable {
     mode = Mode.SWALLOW;
   }
 
-  /** Forwards again. Connections that have lost data are cut. */
+  /** Forwards everything that clients send as much later, until {@link #restore}. */
+  public void slow(Duration delay) {
+    slowness = delay;
+  }
+
+  /** Forwards again, at once. Connections that have lost data are cut. */
   public synchronized void restore() {
+    slowness = Duration.ZERO;
     if (mode == Mode.SWALLOW) {
       cutAll();
     }
@@ -428,6 +435,7 @@ public final class FaultProxy implements AutoCloseable {
             break; // another trap waits for another flush
           }
         }
+        pause(slowness);
         if (mode != Mode.SWALLOW) {
           sent.bytes().writeTo(toDatabase);
           toDatabase.flush();
