@@ -39,6 +39,7 @@ enum Incident {
         drill.repeat(Duration.ofMillis(150), drill.network::cutAll);
       },
       Drill::stopRepeating,
+      "IdempotencyCallsRefused other", // a guard queries the database itself
       "IdempotencyCallsRefused no_login",
       "IdempotencyMetricsUnreadable"),
 
@@ -167,6 +168,7 @@ enum Incident {
         drill.execute("ALTER ROLE example_app RESET statement_timeout");
         drill.endConnectionsOf("example_app");
       },
+      "IdempotencyCallsRefused shutting_down", // the connections that were ended
       "IdempotencyMetricsUnreadable"),
 
   CLOCK_FORWARD(
@@ -205,6 +207,7 @@ enum Incident {
         drill.sellAgain();
         grantAgain(drill);
       },
+      "IdempotencyWaitQueueGrows",
       "IdempotencyStuckLeases"),
 
   SWEEPS_FAIL(
@@ -282,7 +285,11 @@ enum Incident {
       drill -> drill.keyset.beRight()),
 
   HANDLER_HANGS(
-      "a handler never answers", "IdempotencyOldCall", Drill::stopSelling, Drill::sellAgain),
+      "a handler never answers",
+      "IdempotencyOldCall",
+      Drill::stopSelling,
+      Drill::sellAgain,
+      "IdempotencyWaitQueueGrows"),
 
   NO_SERVER(
       "no server runs", "IdempotencyMetricsMissing", Drill::stopServer, Drill::startServerAgain);
@@ -306,12 +313,7 @@ enum Incident {
    * @param alert the name of the alert, and its cause if it has one
    * @param consequences other alerts that may fire
    */
-  Incident(
-      String name,
-      String alert,
-      Step fault,
-      Step remedy,
-      String... consequences) {
+  Incident(String name, String alert, Step fault, Step remedy, String... consequences) {
     this.name = name;
     this.alert = alert;
     this.fault = fault;
