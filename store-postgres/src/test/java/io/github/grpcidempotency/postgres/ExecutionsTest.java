@@ -220,7 +220,7 @@ class ExecutionsTest {
 
   @Test
   void afterACrashOfTheDatabaseTheAnswerOfAReservedHandlerIsRecorded() {
-    ThingServer server = start(Way.RESERVED);
+    ThingServer server = start(settings(Way.RESERVED, impatientPool(), this::pause));
     ThingClient client = clientOf(server);
     CompletableFuture<Reply> running = running(client);
 
@@ -256,7 +256,7 @@ class ExecutionsTest {
 
   @Test
   void afterACrashOfTheDatabaseAJoinedHandlerHasCommittedBothOrNeither() {
-    ThingServer server = start(Way.JOINED);
+    ThingServer server = start(settings(Way.JOINED, impatientPool(), this::pause));
     ThingClient client = clientOf(server);
     CompletableFuture<Reply> committed = running(client);
     ThingClient early = client.withNewKey();
@@ -265,7 +265,7 @@ class ExecutionsTest {
         .handle(
             (request, answer) -> {
               postgres.kill();
-              handler(Way.JOINED, pool(), () -> {}).create(request, answer);
+              handler(Way.JOINED, impatientPool(), () -> {}).create(request, answer);
             });
     assertThat(early.createThing(REQUEST).isOk()).isFalse();
     mayAnswer.countDown();
@@ -453,11 +453,10 @@ class ExecutionsTest {
   @ParameterizedTest
   @EnumSource
   void ifThePoolOfHandlersIsExhaustedNothingIsWrittenAndARetryRuns(Way way) throws SQLException {
-    HikariDataSource small = pool();
+    HikariDataSource small = impatientPool();
     small.setMaximumPoolSize(1);
     ThingServer server = start(settings(way, small, () -> {}));
     ThingClient client = clientOf(server);
-    small.setConnectionTimeout(300);
 
     try (Connection taken = small.getConnection()) {
       Reply refused = client.createThing(REQUEST);
@@ -755,7 +754,7 @@ class ExecutionsTest {
   }
 
   private HikariDataSource pool() {
-    return pool(Duration.ofSeconds(20));
+    return pool(Duration.ofSeconds(10));
   }
 
   /** Opens a pool that soon finds that the database is down. */
