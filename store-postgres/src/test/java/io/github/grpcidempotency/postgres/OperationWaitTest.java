@@ -27,6 +27,7 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -285,8 +286,9 @@ class OperationWaitTest {
     await()
         .until(
             () ->
-                Thread.getAllStackTraces().keySet().stream()
-                    .filter(thread -> thread.getName().startsWith("idempotency-"))
+                Thread.getAllStackTraces().entrySet().stream()
+                    .filter(thread -> thread.getKey().getName().startsWith("idempotency-"))
+                    .filter(thread -> hasTask(thread.getValue()))
                     .count(),
             threads -> threads < waiting.size() / 5);
 
@@ -298,6 +300,11 @@ class OperationWaitTest {
     for (Waiting each : waiting) {
       assertThat(state(each.operation().join())).isEqualTo(State.STATE_COMPLETED);
     }
+  }
+
+  /** Whether a thread of a pool has a task. Those without one end after a minute. */
+  private static boolean hasTask(StackTraceElement[] frames) {
+    return Arrays.stream(frames).noneMatch(frame -> frame.getMethodName().equals("getTask"));
   }
 
   /** A waiting call, which has no thread. */
