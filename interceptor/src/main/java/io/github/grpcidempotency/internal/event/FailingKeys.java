@@ -23,6 +23,9 @@ final class FailingKeys {
   }
 
   void succeeded(IdempotencyKey key) {
-    failures.invalidate(key);
+    // Unlike a removal, a look-up takes no lock.
+    if (failures.asMap().containsKey(key)) {
+      failures.invalidate(key);
+    }
   }
 }

@@ -119,14 +119,7 @@ public final class Administration {
    */
   public boolean isRunning(String key, Scope scope, UUID userId) {
     return operate(
-        handle ->
-            query(handle, "is_running")
-                .bind("key", key)
-                .bind("tenant", scope.tenant())
-                .bind("project", scope.project())
-                .bind("user", userId)
-                .mapTo(Boolean.class)
-                .one());
+        handle -> queryOfUser(handle, "is_running", key, scope, userId).mapTo(Boolean.class).one());
   }
 
   /**
@@ -136,11 +129,7 @@ public final class Administration {
   public List<RunningTransaction> transactions(String key, Scope scope, UUID userId) {
     return operate(
         handle ->
-            query(handle, "transactions")
-                .bind("key", key)
-                .bind("tenant", scope.tenant())
-                .bind("project", scope.project())
-                .bind("user", userId)
+            queryOfUser(handle, "transactions", key, scope, userId)
                 .map((row, context) -> Rows.transaction(row))
                 .list());
   }
@@ -399,6 +388,14 @@ public final class Administration {
 
   private Query query(Handle handle, String name) {
     return handle.createQuery(database.sql(name));
+  }
+
+  private Query queryOfUser(Handle handle, String name, String key, Scope scope, UUID userId) {
+    return query(handle, name)
+        .bind("key", key)
+        .bind("tenant", scope.tenant())
+        .bind("project", scope.project())
+        .bind("user", userId);
   }
 
   private Query act(Handle handle, String name, Act act) {
